@@ -1,0 +1,54 @@
+// Causal attention through block tables, one operation for prefill, decode and training (law 1).
+// T = query tokens of all sequences, packed; S = sequences; Hq / Hk = query / key-value heads, G = Hq / Hk; C =
+// head_dim. Keys and values live in blocks of kKvBlock tokens anchored at position 0 of the sequence and are visited in
+// order with an online softmax per (query, head) row; lanes beyond the query's position add exact zeros, so a row's
+// result does not depend on how many queries, sequences or blocks stand beside it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/view.h"
+#include "kernels/context.h"
+
+namespace hone::kernels {
+
+constexpr int64_t kKvBlock = 32;  // tokens: two vectors of 16 keys
+
+// The cache of one layer. Keys [block][Hk][C][kKvBlock] (transposed, so that lanes are keys), values
+// [block][Hk][kKvBlock][C].
+struct KvLayer {
+  void* keys = nullptr;
+  void* values = nullptr;
+  DType dtype = DType::f32;
+  int64_t num_blocks = 0, num_kv_heads = 0, head_dim = 0;
+
+  int64_t block_elements() const { return num_kv_heads * head_dim * kKvBlock; }  // of keys; values the same
+};
+
+// Which queries belong together and where their keys stand.
+struct SequenceTable {
+  std::span<const int32_t> cu_seqlens;    // [S + 1] offsets into the packed queries
+  std::span<const int32_t> context_lens;  // [S] keys of the sequence, its queries (the last ones) included
+  std::span<const int32_t> block_table;   // [S * max_blocks] block numbers; row s serves sequence s
+  int64_t max_blocks = 0;
+
+  int64_t num_sequences() const { return static_cast<int64_t>(context_lens.size()); }
+};
+
+// Writes k and v of the packed tokens to their slots (slot = block * kKvBlock + position % kKvBlock).
+void kv_write(Context& ctx, const KvLayer& kv, ConstComputeView k_T_HkC, ConstComputeView v_T_HkC,
+              std::span<const int32_t> slots_T);
+
+// o = softmax(scale * q k^T) v per query head; query head h reads kv head h / G. lse_T_Hq = log of the softmax sum
+// (natural, of scaled scores), kept for backward.
+void attention_forward(Context& ctx, ComputeView o_T_HqC, View<float> lse_T_Hq, ConstComputeView q_T_HqC,
+                       const KvLayer& kv, const SequenceTable& sequences, float scale);
+
+// Whole sequences only (context_lens = query lengths: training). Overwrites dq, dk, dv. dk and dv sum over the G query
+// heads in a fixed order, whatever the threads. (FlashAttention-2, Dao 2023, algorithm 2, with fixed tiles.)
+void attention_backward(Context& ctx, View<float> dq_T_HqC, View<float> dk_T_HkC, View<float> dv_T_HkC,
+                        View<const float> do_T_HqC, ConstComputeView o_T_HqC, ConstComputeView q_T_HqC,
+                        const KvLayer& kv, View<const float> lse_T_Hq, const SequenceTable& sequences, float scale);
+
+}  // namespace hone::kernels

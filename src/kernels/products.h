@@ -1,0 +1,41 @@
+// Matrix products on prepacked weights, all three directions of a linear layer y = x W^T with W [N, K] on disk order.
+// T = packed tokens (rows), N = outputs, K = inputs. Products read the compute dtype and accumulate in float.
+// Law 1: an output element is one accumulator that walks the depth upwards, whatever the number of rows; bf16 walks
+// pairs (odd element first, as VDPBF16PS). Law 2: work is cut into tiles by shape; no sum is split.
+// In float32 the bits are the same on every target.
+#pragma once
+
+#include "core/buffer.h"
+#include "core/view.h"
+#include "kernels/context.h"
+
+namespace hone::kernels {
+
+// A matrix as the products read it: panels of `panel` columns, each [depth][panel] (bf16: [depth / 2][panel][2]),
+// edges padded with zeros. The panel width is the target's.
+struct PackedMatrix {
+  DType dtype = DType::f32;
+  int64_t columns = 0;  // outputs of the product
+  int64_t depth = 0;    // length of its sums
+  int64_t panel = 0;
+  Buffer<char> data;
+
+  static PackedMatrix allocate(const cpu::Target& target, DType dtype, int64_t columns, int64_t depth);
+  int64_t size_bytes() const { return data.size_bytes(); }
+};
+
+enum class Store { overwrite, add };
+
+// Packs W for y = x W^T: columns = N, depth = K.
+void pack(Context& ctx, PackedMatrix& packed, View<const float> w_NK);
+// Packs W for dx = dy W: columns = K, depth = N.
+void pack_transposed(Context& ctx, PackedMatrix& packed, View<const float> w_NK);
+
+// y[t][n] (=, +=) sum over d of x[t][d] * packed[d][n]. With Store::add the accumulator starts from y.
+// Forward with pack(), dx with pack_transposed().
+void product(Context& ctx, View<float> y_TN, ConstComputeView x_TD, const PackedMatrix& packed, Store store);
+
+// dw[n][k] += sum over t upwards of dy[t][n] * x[t][k]; the accumulator starts from dw.
+void product_dw(Context& ctx, View<float> dw_NK, ConstComputeView dy_TN, ConstComputeView x_TK);
+
+}  // namespace hone::kernels
