@@ -1,0 +1,77 @@
+// Decoder: a dense Qwen3 language model, forward and backward, on the kernels of a Context.
+// T = tokens, D = hidden size, R = rows whose logits are wanted, V = vocabulary. There is one forward: rollout and
+// training give it the same ForwardBatch, so a row's result is the same bits in both (law 1).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/context.h"
+#include "models/forward_batch.h"
+#include "models/kv_cache.h"
+#include "models/model_config.h"
+#include "models/parameter.h"
+
+namespace hone {
+
+struct Activations;  // what backward needs of a forward
+
+class Decoder {
+ public:
+  // Parameters are allocated, not filled: load (checkpoint.h) or initialize.
+  Decoder(const kernels::Context& ctx, const ModelConfig& config, DType dtype);
+  ~Decoder();
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  const ModelConfig& config() const { return config_; }
+  DType dtype() const { return dtype_; }
+  std::vector<Parameter>& parameters() { return parameters_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+
+  // Normal(0, initializer_range) for matrices, 1 for norms; a function of the seed alone.
+  void initialize(uint64_t seed);
+  // Gradient buffers, zeroed; needed before backward.
+  void allocate_gradients();
+  void zero_gradients(kernels::Context& ctx);
+  // Makes the master weights what products read and counts the version up.
+  void publish(kernels::Context& ctx);
+  int32_t version() const { return version_; }
+  void set_version(int32_t version) { version_ = version; }
+
+  // Final-norm hidden state of batch.logit_rows -> y_RD (compute dtype). Writes keys and values to the cache.
+  // With `saved`, keeps what backward needs (all sequences must be whole: context_lens = lengths).
+  void forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache& kv, ComputeView y_RD,
+               Activations* saved = nullptr) const;
+  // logits_RV of hidden rows y_RD; the head is the embedding table when tied.
+  void logits(kernels::Context& ctx, View<float> logits_RV, ConstComputeView y_RD) const;
+
+  // Backward of logits: overwrites dy_RD, adds to the head's gradient.
+  void logits_backward(kernels::Context& ctx, View<float> dy_RD, ConstComputeView dlogits_RV, ConstComputeView y_RD);
+  // Backward of forward from the gradient of y_RD; adds to every parameter's gradient.
+  void backward(kernels::Context& ctx, const ForwardBatch& batch, const KvCache& kv, View<const float> dy_RD,
+                Activations& saved);
+
+  // Bytes per token that Activations hold, for the memory estimate.
+  static int64_t activation_bytes_per_token(const ModelConfig& config, DType dtype);
+  std::unique_ptr<Activations> make_activations() const;
+
+ private:
+  struct Layer {  // indices into parameters_
+    size_t input_norm, qkv, q_norm, k_norm, o, post_norm, gate_up, down;
+  };
+  const Parameter& at(size_t index) const { return parameters_[index]; }
+  Parameter& at(size_t index) { return parameters_[index]; }
+  Parameter& head() { return parameters_[head_]; }
+  const Parameter& head() const { return parameters_[head_]; }
+
+  ModelConfig config_;
+  DType dtype_;
+  std::vector<float> inv_freq_;
+  std::vector<Parameter> parameters_;
+  std::vector<Layer> layers_;
+  size_t embedding_ = 0, final_norm_ = 0, head_ = 0;
+  int32_t version_ = 0;
+};
+
+}  // namespace hone

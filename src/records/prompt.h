@@ -1,0 +1,31 @@
+// Prompt: one row of a data set, ready to be sampled. Tokens travel as ids; text is for people and scorers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hone {
+
+struct Prompt {
+  std::vector<int32_t> ids;
+  std::string text;          // as read (chat messages: as rendered)
+  std::string data_source;   // picks the scorer, names validation metrics
+  std::string ground_truth;  // given to the scorer
+  std::string file;          // where the row stands, for messages
+  int64_t line = 0;
+};
+
+// A prompt as the run draws it: `draw` is the running number of the prompt in this run and never repeats.
+struct DrawnPrompt {
+  const Prompt* prompt = nullptr;  // owned by the data set, which outlives the run
+  uint64_t draw = 0;
+};
+
+// A row for supervised fine-tuning: the loss is on the response ids alone (an end id included).
+struct SftExample {
+  std::vector<int32_t> prompt_ids;
+  std::vector<int32_t> response_ids;
+};
+
+}  // namespace hone

@@ -1,0 +1,21 @@
+// TrainSequence: what the trainer sees of an answer (or of an SFT example): ids, where the loss starts, and what the
+// policy that sampled it said.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace hone {
+
+struct TrainSequence {
+  std::vector<int32_t> ids;     // prompt, then response
+  int64_t num_prompt = 0;       // ids before the first one with loss; at least 1
+  std::vector<float> old_logprobs;  // [response]; empty for SFT
+  float advantage = 0;
+  float temperature = 1.0f;
+
+  int64_t num_response() const { return static_cast<int64_t>(ids.size()) - num_prompt; }
+  int64_t num_rows() const { return static_cast<int64_t>(ids.size()) - 1; }  // the last id is only a target
+};
+
+}  // namespace hone

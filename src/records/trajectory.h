@@ -1,0 +1,45 @@
+// Trajectory: one sampled answer with everything later stages need, so that nothing is recomputed from text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "records/prompt.h"
+
+namespace hone {
+
+// end = an end id was drawn (it is the last id), stop = a stop text was completed, length = a limit was reached,
+// aborted = taken back before it ended.
+enum class FinishReason { end, stop, length, aborted };
+const char* name(FinishReason reason);
+std::optional<FinishReason> finish_reason(const std::string& name);
+
+// A number or *absent* (never 0 in its place), with the reason.
+struct Score {
+  std::optional<float> value;
+  std::string reason;
+};
+
+struct Trajectory {
+  uint64_t draw = 0;
+  uint32_t sample = 0;  // index in its group
+  std::vector<int32_t> prompt_ids;
+  std::vector<int32_t> response_ids;  // exactly the sampled ids, the end id included
+  std::vector<float> logprobs;        // one for each response id, of the distribution drawn from
+  std::vector<int32_t> versions;      // policy version that drew each response id
+  float temperature = 1.0f;
+  FinishReason finish = FinishReason::aborted;
+  std::string response_text;
+  Score score;
+  float advantage = 0;
+};
+
+// All samples of one draw, in the order of `sample`.
+struct Group {
+  DrawnPrompt drawn;
+  std::vector<Trajectory> trajectories;
+};
+
+}  // namespace hone
