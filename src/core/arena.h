@@ -40,6 +40,8 @@ class Arena {
   ComputeView take(DType dtype, int64_t rows, int64_t cols) {
     return {take_bytes(rows * cols * hone::size_bytes(dtype)), dtype, rows, cols};
   }
+  // Gives back everything and keeps the blocks.
+  void reset() { block_ = 0, used_ = 0; }
   int64_t size_bytes() const;
 
  private:

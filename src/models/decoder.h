@@ -15,11 +15,12 @@
 namespace hone {
 
 struct Activations;  // what backward needs of a forward
+struct LayerActivations;
 
 class Decoder {
  public:
   // Parameters are allocated, not filled: load (checkpoint.h) or initialize.
-  Decoder(const kernels::Context& ctx, const ModelConfig& config, DType dtype);
+  Decoder(const ModelConfig& config, DType dtype);
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -31,13 +32,12 @@ class Decoder {
 
   // Normal(0, initializer_range) for matrices, 1 for norms; a function of the seed alone.
   void initialize(uint64_t seed);
-  // Gradient buffers, zeroed; needed before backward.
+  // Gradient buffers, zeroed, and from the next publish the packed forms that backward reads.
   void allocate_gradients();
   void zero_gradients(kernels::Context& ctx);
-  // Makes the master weights what products read and counts the version up.
-  void publish(kernels::Context& ctx);
+  // Makes the master weights what products read, under the given version.
+  void publish(kernels::Context& ctx, int32_t version);
   int32_t version() const { return version_; }
-  void set_version(int32_t version) { version_ = version; }
 
   // Final-norm hidden state of batch.logit_rows -> y_RD (compute dtype). Writes keys and values to the cache.
   // With `saved`, keeps what backward needs (all sequences must be whole: context_lens = lengths).
@@ -54,12 +54,23 @@ class Decoder {
 
   // Bytes per token that Activations hold, for the memory estimate.
   static int64_t activation_bytes_per_token(const ModelConfig& config, DType dtype);
-  std::unique_ptr<Activations> make_activations() const;
+  struct DeleteActivations {
+    void operator()(Activations* activations) const;
+  };
+  using ActivationsPtr = std::unique_ptr<Activations, DeleteActivations>;
+  static ActivationsPtr make_activations();
 
  private:
   struct Layer {  // indices into parameters_
     size_t input_norm, qkv, q_norm, k_norm, o, post_norm, gate_up, down;
   };
+  void layer_forward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, KvCache& kv,
+                     View<const float> cos_TR, View<const float> sin_TR, View<float> h_TD, LayerActivations& a,
+                     bool keep) const;
+  void layer_backward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, const KvCache& kv,
+                      const Activations& saved, View<float> dh_TD);
+  float attention_scale() const;
+  View<const float> norm_weight(size_t index) const;
   const Parameter& at(size_t index) const { return parameters_[index]; }
   Parameter& at(size_t index) { return parameters_[index]; }
   Parameter& head() { return parameters_[head_]; }
@@ -72,6 +83,7 @@ class Decoder {
   std::vector<Layer> layers_;
   size_t embedding_ = 0, final_norm_ = 0, head_ = 0;
   int32_t version_ = 0;
+  bool training_ = false;
 };
 
 }  // namespace hone

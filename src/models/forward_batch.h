@@ -17,7 +17,7 @@ struct ForwardBatch {
   std::vector<int32_t> context_lens;  // [S] tokens of the sequence in the cache after this forward
   std::vector<int32_t> block_table;   // [S * max_blocks]
   int64_t max_blocks = 0;
-  std::vector<int32_t> logit_rows;    // rows of T whose hidden state is wanted, ascending
+  std::vector<int32_t> logit_rows;  // rows of T whose hidden state is wanted, ascending
 
   int64_t num_tokens() const { return static_cast<int64_t>(ids.size()); }
   kernels::SequenceTable sequences() const { return {cu_seqlens, context_lens, block_table, max_blocks}; }

@@ -8,7 +8,7 @@
 namespace hone {
 
 struct ModelConfig {
-  int64_t vocab_size = 0;          // rows of the embedding table
+  int64_t vocab_size = 0;  // rows of the embedding table
   int64_t hidden_size = 0;
   int64_t intermediate_size = 0;
   int64_t num_layers = 0;

@@ -1,0 +1,41 @@
+// Activations: what the decoder's backward needs of a forward. Private to models/.
+// T = tokens, R = rows whose logits are wanted, D = hidden size, C = head_dim, F = MLP width.
+#pragma once
+
+#include <vector>
+
+#include "core/arena.h"
+
+namespace hone {
+
+struct LayerActivations {
+  View<float> input_TD;      // residual stream before attention
+  View<float> input_rrms_T;  // of the input norm
+  ComputeView a_TD;          // input norm's output, what q, k and v read
+  View<float> qkv_TN;        // projections before head norm and rope
+  View<float> q_rrms_TH, k_rrms_TH;
+  ComputeView q_THC;  // after norm and rope
+  View<float> lse_TH;
+  ComputeView o_THC;      // attention output
+  View<float> middle_TD;  // residual stream before the MLP
+  View<float> middle_rrms_T;
+  ComputeView b_TD;  // post-attention norm's output
+  View<float> gate_up_T2F;
+  ComputeView act_TF;  // SwiGLU output
+};
+
+struct Activations {
+  // Forgets the last forward and keeps its memory.
+  void begin() {
+    memory.reset();
+    layers.clear();
+  }
+
+  Arena memory;
+  std::vector<LayerActivations> layers;
+  View<float> cos_TR, sin_TR;  // rotary tables
+  View<float> final_RD;        // gathered residual stream before the final norm
+  View<float> final_rrms_R;
+};
+
+}  // namespace hone

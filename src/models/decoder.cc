@@ -1,0 +1,293 @@
+#include "models/decoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/random.h"
+#include "kernels/elementwise.h"
+#include "kernels/embedding.h"
+#include "kernels/head_norm_rope.h"
+#include "kernels/rms_norm.h"
+#include "models/activations.h"
+
+namespace hone {
+
+namespace {
+
+// Base frequencies of the rotary embedding: theta^(-2 j / C), rounded to float.
+std::vector<float> rotary_frequencies(const ModelConfig& config) {
+  std::vector<float> inv_freq;
+  for (int64_t j = 0; j < config.head_dim / 2; ++j) {
+    const double exponent = 2.0 * static_cast<double>(j) / static_cast<double>(config.head_dim);
+    inv_freq.push_back(static_cast<float>(1.0 / std::pow(static_cast<double>(config.rope_theta), exponent)));
+  }
+  return inv_freq;
+}
+
+LayerActivations take_layer(Arena& memory, const ModelConfig& c, DType dtype, int64_t T) {
+  LayerActivations a;
+  a.input_TD = memory.take<float>(T, c.hidden_size);
+  a.input_rrms_T = memory.take<float>(T);
+  a.a_TD = memory.take(dtype, T, c.hidden_size);
+  a.qkv_TN = memory.take<float>(T, c.q_size() + 2 * c.kv_size());
+  a.q_rrms_TH = memory.take<float>(T, c.num_heads);
+  a.k_rrms_TH = memory.take<float>(T, c.num_kv_heads);
+  a.q_THC = memory.take(dtype, T, c.q_size());
+  a.lse_TH = memory.take<float>(T, c.num_heads);
+  a.o_THC = memory.take(dtype, T, c.q_size());
+  a.middle_TD = memory.take<float>(T, c.hidden_size);
+  a.middle_rrms_T = memory.take<float>(T);
+  a.b_TD = memory.take(dtype, T, c.hidden_size);
+  a.gate_up_T2F = memory.take<float>(T, 2 * c.intermediate_size);
+  a.act_TF = memory.take(dtype, T, c.intermediate_size);
+  return a;
+}
+
+void copy_rows(View<float> to, View<const float> from) {
+  HONE_CHECK(to.rows == from.rows && to.contiguous() && from.contiguous(), "{} and {} rows", to.rows, from.rows);
+  if (to.size() > 0) std::memcpy(to.data, from.data, static_cast<size_t>(to.size()) * sizeof(float));
+}
+
+// A float matrix as the next product reads it: itself in float32, a rounded copy in bf16.
+ConstComputeView as_product_input(kernels::Context& ctx, DType dtype, View<const float> x) {
+  if (dtype == DType::f32) return x;
+  ComputeView rounded = ctx.scratch.take(dtype, x.rows, x.cols);
+  kernels::convert(ctx, rounded, x);
+  return rounded;
+}
+
+}  // namespace
+
+Decoder::Decoder(const ModelConfig& config, DType dtype)
+    : config_(config), dtype_(dtype), inv_freq_(rotary_frequencies(config)) {
+  const ModelConfig& c = config_;
+  const auto matrix = [&](std::vector<Piece> pieces, int64_t cols, bool packed) {
+    const int64_t rows = pieces.back().row + pieces.back().rows;
+    parameters_.emplace_back(std::move(pieces), rows, cols, false, packed);
+    return parameters_.size() - 1;
+  };
+  const auto vector = [&](const std::string& name, int64_t size) {
+    parameters_.emplace_back(std::vector<Piece>{{name, 0, 1}}, 1, size, true, false);
+    return parameters_.size() - 1;
+  };
+  embedding_ = matrix({{"model.embed_tokens.weight", 0, c.vocab_size}}, c.hidden_size, c.tie_word_embeddings);
+  for (int64_t l = 0; l < c.num_layers; ++l) {
+    const std::string p = fmt::format("model.layers.{}.", l);
+    const std::string a = p + "self_attn.", m = p + "mlp.";
+    const int64_t q = c.q_size(), kv = c.kv_size(), f = c.intermediate_size;
+    Layer layer;
+    layer.input_norm = vector(p + "input_layernorm.weight", c.hidden_size);
+    layer.qkv = matrix({{a + "q_proj.weight", 0, q}, {a + "k_proj.weight", q, kv}, {a + "v_proj.weight", q + kv, kv}},
+                       c.hidden_size, true);
+    layer.q_norm = vector(a + "q_norm.weight", c.head_dim);
+    layer.k_norm = vector(a + "k_norm.weight", c.head_dim);
+    layer.o = matrix({{a + "o_proj.weight", 0, c.hidden_size}}, q, true);
+    layer.post_norm = vector(p + "post_attention_layernorm.weight", c.hidden_size);
+    layer.gate_up = matrix({{m + "gate_proj.weight", 0, f}, {m + "up_proj.weight", f, f}}, c.hidden_size, true);
+    layer.down = matrix({{m + "down_proj.weight", 0, c.hidden_size}}, f, true);
+    layers_.push_back(layer);
+  }
+  final_norm_ = vector("model.norm.weight", c.hidden_size);
+  head_ = c.tie_word_embeddings ? embedding_ : matrix({{"lm_head.weight", 0, c.vocab_size}}, c.hidden_size, true);
+}
+
+Decoder::~Decoder() = default;
+
+void Decoder::initialize(uint64_t seed) {
+  const RandomKey key{seed, Stream::init};
+  for (size_t p = 0; p < parameters_.size(); ++p) {
+    View<float> w = parameters_[p].master();
+    for (int64_t i = 0; i < w.size(); ++i) {
+      w[i] = parameters_[p].is_vector() ? 1.0f
+                                        : config_.initializer_range *
+                                              random_normal(key, static_cast<uint64_t>(i), static_cast<uint32_t>(p), 0);
+    }
+  }
+}
+
+void Decoder::allocate_gradients() {
+  for (Parameter& parameter : parameters_) parameter.allocate_gradient();
+  training_ = true;
+}
+
+void Decoder::zero_gradients(kernels::Context& ctx) {
+  for (Parameter& parameter : parameters_) {
+    View<float> g = parameter.gradient();
+    constexpr int64_t kTile = 1 << 16;
+    ctx.team.run((g.size() + kTile - 1) / kTile, [&](int64_t tile) {
+      const int64_t begin = tile * kTile, count = std::min(kTile, g.size() - begin);
+      std::memset(g.data + begin, 0, static_cast<size_t>(count) * sizeof(float));
+    });
+  }
+}
+
+void Decoder::publish(kernels::Context& ctx, int32_t version) {
+  for (Parameter& parameter : parameters_) parameter.pack(ctx, dtype_, training_);
+  version_ = version;
+}
+
+Decoder::ActivationsPtr Decoder::make_activations() { return ActivationsPtr(new Activations); }
+
+void Decoder::DeleteActivations::operator()(Activations* activations) const { delete activations; }
+
+int64_t Decoder::activation_bytes_per_token(const ModelConfig& c, DType dtype) {
+  const int64_t in_float = 2 * (c.hidden_size + 1) + c.q_size() + 2 * c.kv_size() + 2 * c.num_heads + c.num_kv_heads +
+                           2 * c.intermediate_size;
+  const int64_t in_compute = 2 * c.hidden_size + 2 * c.q_size() + c.intermediate_size;
+  const int64_t kv = 2 * c.kv_size();
+  return c.num_layers * (4 * in_float + size_bytes(dtype) * (in_compute + kv));
+}
+
+void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache& kv, ComputeView y_RD,
+                      Activations* saved) const {
+  const int64_t T = batch.num_tokens();
+  Arena::Scope scope(ctx.scratch);
+  Arena& memory = saved != nullptr ? saved->memory : ctx.scratch;
+  if (saved != nullptr) saved->begin();
+  View<float> cos_TR = memory.take<float>(T, config_.head_dim / 2);
+  View<float> sin_TR = memory.take<float>(T, config_.head_dim / 2);
+  kernels::rope_tables(ctx, cos_TR, sin_TR, batch.positions, inv_freq_);
+
+  View<float> h_TD = ctx.scratch.take<float>(T, config_.hidden_size);
+  kernels::embedding_forward(ctx, h_TD, batch.ids, at(embedding_).master());
+  LayerActivations shared;
+  if (saved == nullptr) shared = take_layer(memory, config_, dtype_, T);
+  for (size_t l = 0; l < layers_.size(); ++l) {
+    LayerActivations a = saved != nullptr ? take_layer(memory, config_, dtype_, T) : shared;
+    layer_forward(ctx, l, batch, kv, cos_TR, sin_TR, h_TD, a, saved != nullptr);
+    if (saved != nullptr) saved->layers.push_back(a);
+  }
+
+  const int64_t R = static_cast<int64_t>(batch.logit_rows.size());
+  View<float> final_RD = memory.take<float>(R, config_.hidden_size);
+  View<float> rrms_R = memory.take<float>(R);
+  for (int64_t r = 0; r < R; ++r) {
+    copy_rows(final_RD.slice_rows(r, 1), h_TD.slice_rows(batch.logit_rows[static_cast<size_t>(r)], 1));
+  }
+  kernels::rms_norm_forward(ctx, y_RD, rrms_R, final_RD, norm_weight(final_norm_), config_.rms_norm_eps);
+  if (saved != nullptr) {
+    saved->cos_TR = cos_TR;
+    saved->sin_TR = sin_TR;
+    saved->final_RD = final_RD;
+    saved->final_rrms_R = rrms_R;
+  }
+}
+
+// h is the residual stream, updated in place.
+void Decoder::layer_forward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, KvCache& kv,
+                            View<const float> cos_TR, View<const float> sin_TR, View<float> h_TD, LayerActivations& a,
+                            bool keep) const {
+  const Layer& layer = layers_[index];
+  const kernels::KvLayer& kv_layer = kv.layer(static_cast<int64_t>(index));
+  const int64_t T = h_TD.rows, q_size = config_.q_size(), kv_size = config_.kv_size();
+  const float eps = config_.rms_norm_eps;
+
+  if (keep) copy_rows(a.input_TD, h_TD);
+  kernels::rms_norm_forward(ctx, a.a_TD, a.input_rrms_T, h_TD, norm_weight(layer.input_norm), eps);
+  kernels::product(ctx, a.qkv_TN, a.a_TD, at(layer.qkv).forward(), kernels::Store::overwrite);
+  {
+    Arena::Scope scope(ctx.scratch);
+    ComputeView k_THC = ctx.scratch.take(dtype_, T, kv_size);
+    kernels::head_norm_rope_forward(ctx, a.q_THC, a.q_rrms_TH, a.qkv_TN.slice_cols(0, q_size),
+                                    norm_weight(layer.q_norm), config_.num_heads, cos_TR, sin_TR, eps);
+    kernels::head_norm_rope_forward(ctx, k_THC, a.k_rrms_TH, a.qkv_TN.slice_cols(q_size, kv_size),
+                                    norm_weight(layer.k_norm), config_.num_kv_heads, cos_TR, sin_TR, eps);
+    View<const float> v_THC = a.qkv_TN.slice_cols(q_size + kv_size, kv_size);
+    kernels::kv_write(ctx, kv_layer, k_THC, as_product_input(ctx, dtype_, v_THC), batch.slots);
+  }
+  kernels::attention_forward(ctx, a.o_THC, a.lse_TH, a.q_THC, kv_layer, batch.sequences(), attention_scale());
+  kernels::product(ctx, h_TD, a.o_THC, at(layer.o).forward(), kernels::Store::add);
+
+  if (keep) copy_rows(a.middle_TD, h_TD);
+  kernels::rms_norm_forward(ctx, a.b_TD, a.middle_rrms_T, h_TD, norm_weight(layer.post_norm), eps);
+  kernels::product(ctx, a.gate_up_T2F, a.b_TD, at(layer.gate_up).forward(), kernels::Store::overwrite);
+  kernels::swiglu_forward(ctx, a.act_TF, a.gate_up_T2F);
+  kernels::product(ctx, h_TD, a.act_TF, at(layer.down).forward(), kernels::Store::add);
+}
+
+void Decoder::logits(kernels::Context& ctx, View<float> logits_RV, ConstComputeView y_RD) const {
+  kernels::product(ctx, logits_RV, y_RD, head().forward(), kernels::Store::overwrite);
+}
+
+void Decoder::logits_backward(kernels::Context& ctx, View<float> dy_RD, ConstComputeView dlogits_RV,
+                              ConstComputeView y_RD) {
+  kernels::product(ctx, dy_RD, dlogits_RV, head().transposed(), kernels::Store::overwrite);
+  kernels::product_dw(ctx, head().gradient(), dlogits_RV, y_RD);
+}
+
+void Decoder::backward(kernels::Context& ctx, const ForwardBatch& batch, const KvCache& kv, View<const float> dy_RD,
+                       Activations& saved) {
+  Arena::Scope scope(ctx.scratch);
+  const int64_t T = batch.num_tokens(), R = dy_RD.rows;
+  View<float> dh_TD = ctx.scratch.take<float>(T, config_.hidden_size);
+  std::memset(dh_TD.data, 0, static_cast<size_t>(dh_TD.size()) * sizeof(float));
+  {
+    // final norm: its input is a gathered copy of rows, so its gradient is scattered back
+    Arena::Scope inner(ctx.scratch);
+    View<float> dfinal_RD = ctx.scratch.take<float>(R, config_.hidden_size);
+    std::memset(dfinal_RD.data, 0, static_cast<size_t>(dfinal_RD.size()) * sizeof(float));
+    kernels::rms_norm_backward(ctx, dfinal_RD, at(final_norm_).gradient(), dy_RD, dfinal_RD, saved.final_RD,
+                               norm_weight(final_norm_), saved.final_rrms_R);
+    for (int64_t r = 0; r < R; ++r) {
+      copy_rows(dh_TD.slice_rows(batch.logit_rows[static_cast<size_t>(r)], 1), dfinal_RD.slice_rows(r, 1));
+    }
+  }
+  for (size_t l = layers_.size(); l-- > 0;) layer_backward(ctx, l, batch, kv, saved, dh_TD);
+  kernels::embedding_backward(ctx, at(embedding_).gradient(), batch.ids, dh_TD);
+}
+
+// dh is the gradient of the residual stream after the layer, turned in place into that before it.
+void Decoder::layer_backward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, const KvCache& kv,
+                             const Activations& saved, View<float> dh_TD) {
+  const Layer& layer = layers_[index];
+  const LayerActivations& a = saved.layers[index];
+  const int64_t T = dh_TD.rows, q_size = config_.q_size(), kv_size = config_.kv_size();
+  {
+    // h += down(act);  act = swiglu(gate_up(b));  b = norm(h)
+    Arena::Scope scope(ctx.scratch);
+    ConstComputeView dy_TD = as_product_input(ctx, dtype_, dh_TD);
+    View<float> dact_TF = ctx.scratch.take<float>(T, config_.intermediate_size);
+    kernels::product(ctx, dact_TF, dy_TD, at(layer.down).transposed(), kernels::Store::overwrite);
+    kernels::product_dw(ctx, at(layer.down).gradient(), dy_TD, a.act_TF);
+    ComputeView dgate_up_T2F = ctx.scratch.take(dtype_, T, 2 * config_.intermediate_size);
+    kernels::swiglu_backward(ctx, dgate_up_T2F, dact_TF, a.gate_up_T2F);
+    View<float> db_TD = ctx.scratch.take<float>(T, config_.hidden_size);
+    kernels::product(ctx, db_TD, dgate_up_T2F, at(layer.gate_up).transposed(), kernels::Store::overwrite);
+    kernels::product_dw(ctx, at(layer.gate_up).gradient(), dgate_up_T2F, a.b_TD);
+    kernels::rms_norm_backward(ctx, dh_TD, at(layer.post_norm).gradient(), db_TD, dh_TD, a.middle_TD,
+                               norm_weight(layer.post_norm), a.middle_rrms_T);
+  }
+  {
+    // h += o(attention(rope(norm(q)), rope(norm(k)), v));  q, k, v = qkv(a);  a = norm(h)
+    Arena::Scope scope(ctx.scratch);
+    ConstComputeView dy_TD = as_product_input(ctx, dtype_, dh_TD);
+    View<float> do_THC = ctx.scratch.take<float>(T, q_size);
+    kernels::product(ctx, do_THC, dy_TD, at(layer.o).transposed(), kernels::Store::overwrite);
+    kernels::product_dw(ctx, at(layer.o).gradient(), dy_TD, a.o_THC);
+    View<float> dq_THC = ctx.scratch.take<float>(T, q_size);
+    View<float> dk_THC = ctx.scratch.take<float>(T, kv_size);
+    View<float> dv_THC = ctx.scratch.take<float>(T, kv_size);
+    kernels::attention_backward(ctx, dq_THC, dk_THC, dv_THC, do_THC, a.o_THC, a.q_THC,
+                                kv.layer(static_cast<int64_t>(index)), a.lse_TH, batch.sequences(), attention_scale());
+    ComputeView dqkv_TN = ctx.scratch.take(dtype_, T, q_size + 2 * kv_size);
+    kernels::head_norm_rope_backward(ctx, dqkv_TN.slice_cols(0, q_size), at(layer.q_norm).gradient(), dq_THC,
+                                     a.qkv_TN.slice_cols(0, q_size), norm_weight(layer.q_norm), config_.num_heads,
+                                     saved.cos_TR, saved.sin_TR, a.q_rrms_TH);
+    kernels::head_norm_rope_backward(ctx, dqkv_TN.slice_cols(q_size, kv_size), at(layer.k_norm).gradient(), dk_THC,
+                                     a.qkv_TN.slice_cols(q_size, kv_size), norm_weight(layer.k_norm),
+                                     config_.num_kv_heads, saved.cos_TR, saved.sin_TR, a.k_rrms_TH);
+    kernels::convert(ctx, dqkv_TN.slice_cols(q_size + kv_size, kv_size), dv_THC);
+    View<float> da_TD = ctx.scratch.take<float>(T, config_.hidden_size);
+    kernels::product(ctx, da_TD, dqkv_TN, at(layer.qkv).transposed(), kernels::Store::overwrite);
+    kernels::product_dw(ctx, at(layer.qkv).gradient(), dqkv_TN, a.a_TD);
+    kernels::rms_norm_backward(ctx, dh_TD, at(layer.input_norm).gradient(), da_TD, dh_TD, a.input_TD,
+                               norm_weight(layer.input_norm), a.input_rrms_T);
+  }
+}
+
+float Decoder::attention_scale() const { return 1.0f / std::sqrt(static_cast<float>(config_.head_dim)); }
+
+View<const float> Decoder::norm_weight(size_t index) const { return {at(index).master().data, at(index).size()}; }
+
+}  // namespace hone
