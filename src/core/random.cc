@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/fixed_math.h"
+
 namespace hone {
 
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> c, std::array<uint32_t, 2> k) {
@@ -44,7 +46,7 @@ float random_normal(RandomKey key, uint64_t draw, uint32_t sample, uint32_t posi
   const auto b = block(key, draw, sample, position);
   const double u1 = (static_cast<double>(b[0]) + 0.5) * 0x1p-32;
   const double u2 = static_cast<double>(b[1]) * 0x1p-32;
-  return static_cast<float>(std::sqrt(-2.0 * std::log(u1)) * std::cos(2.0 * std::numbers::pi * u2));
+  return static_cast<float>(std::sqrt(-2.0 * fixed::log(u1)) * fixed::sincos(2.0 * std::numbers::pi * u2).cos);
 }
 
 }  // namespace hone

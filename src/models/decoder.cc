@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/fixed_math.h"
 #include "core/random.h"
 #include "kernels/elementwise.h"
 #include "kernels/embedding.h"
@@ -20,7 +21,7 @@ std::vector<float> rotary_frequencies(const ModelConfig& config) {
   std::vector<float> inv_freq;
   for (int64_t j = 0; j < config.head_dim / 2; ++j) {
     const double exponent = 2.0 * static_cast<double>(j) / static_cast<double>(config.head_dim);
-    inv_freq.push_back(static_cast<float>(1.0 / std::pow(static_cast<double>(config.rope_theta), exponent)));
+    inv_freq.push_back(static_cast<float>(1.0 / fixed::pow(static_cast<double>(config.rope_theta), exponent)));
   }
   return inv_freq;
 }
