@@ -1,12 +1,56 @@
 // Raw-pointer kernels of the products operations, one table per target.
+// A panel piece is [depth][panel] floats or [ceil(depth / 2)][panel][2] bf16; a row tile is the same with tile_rows in
+// place of panel. Both are padded with zeros. bf16 travels as its 16 bits.
 #pragma once
 
 #include <stdint.h>
 
 namespace hone::kernels::cpu {
 
+// C[rows, cols] = (add ? C : 0) + A[rows, depth] x one panel piece: each element one accumulator, depth upwards.
+struct ProductBlock {
+  const void* a;     // row-major, or row tiles one after the other, each of the piece's depth
+  int64_t a_stride;  // elements from row to row (row-major only)
+  int64_t rows;
+  const void* b;  // the panel piece
+  int64_t depth;
+  float* c;
+  int64_t c_stride;
+  int cols;  // 1 to panel
+  bool add;
+  const void* next;  // memory wanted soon: fetched towards L2 meanwhile, spread over the tiles
+  int64_t next_bytes;
+};
+
+// Source rows to a panel piece or row tile: width columns of which the first `valid` exist.
+struct PackBlock {
+  void* out;
+  const void* in;
+  int64_t stride;  // elements from row to row of `in`
+  int64_t valid;
+  int64_t depth;
+};
+
 struct ProductKernels {
-  int reserved;
+  int panel;        // columns of a panel
+  int tile_rows;    // rows of a tile
+  int depth_block;  // depth of a panel piece that stays near while the rows pass by; even
+
+  void (*rows_f32)(const ProductBlock&);  // A row-major
+  void (*rows_bf16)(const ProductBlock&);
+  void (*tiles_f32)(const ProductBlock&);  // A in row tiles
+  void (*tiles_bf16)(const ProductBlock&);
+
+  // Panel pieces from in[valid][depth]: rows become columns.
+  void (*turn_f32)(const PackBlock&);
+  void (*turn_f32_to_bf16)(const PackBlock&);
+  // Panel pieces from in[depth][valid].
+  void (*panel_f32)(const PackBlock&);
+  void (*panel_f32_to_bf16)(const PackBlock&);
+  void (*panel_bf16)(const PackBlock&);
+  // Row tiles from in[depth][valid].
+  void (*tile_f32)(const PackBlock&);
+  void (*tile_bf16)(const PackBlock&);
 };
 
 namespace scalar {

@@ -1,0 +1,192 @@
+#include "kernels/products.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/products_kernels.h"
+
+namespace hone::kernels {
+
+namespace {
+
+using cpu::PackBlock;
+using cpu::ProductBlock;
+using cpu::ProductKernels;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+// bf16 is packed in pairs, so its depth is even.
+int64_t padded_depth(DType dtype, int64_t depth) { return dtype == DType::bf16 ? round_up(depth, 2) : depth; }
+
+// What stays in the L2 of a core (512 KiB and more) beside the panel piece that passes.
+constexpr int64_t kRowBlockBytes = 192 << 10;
+constexpr int64_t kOutputBlockColumns = 128;
+
+// How a product is cut. It depends on the shape alone, and no sum is cut: a piece of depth continues from C.
+struct Tiling {
+  int64_t depth_block, row_block, panel_block;  // depth, rows, panels of one task's step
+  int64_t row_blocks, panel_blocks;
+
+  int64_t num_tasks() const { return row_blocks * panel_blocks; }
+};
+
+Tiling tiling_of(const ProductKernels& kernels, DType dtype, int64_t rows, int64_t panels, int64_t depth) {
+  Tiling t;
+  t.depth_block = round_up(ceil_div(depth, std::max<int64_t>(1, ceil_div(depth, kernels.depth_block))), 2);
+  t.depth_block = std::max<int64_t>(t.depth_block, 2);
+  const int64_t max_rows = std::max<int64_t>(kernels.tile_rows, kRowBlockBytes / (t.depth_block * size_bytes(dtype)));
+  t.row_block = round_up(ceil_div(rows, ceil_div(rows, max_rows)), kernels.tile_rows);
+  t.row_blocks = ceil_div(rows, t.row_block);
+  const int64_t wanted_tasks = t.row_blocks == 1 ? 32 : std::max<int64_t>(1, 32 / t.row_blocks);
+  t.panel_block = std::max<int64_t>(1, panels / wanted_tasks);
+  if (t.row_blocks > 1)
+    t.panel_block = std::min(t.panel_block, std::max<int64_t>(1, kOutputBlockColumns / kernels.panel));
+  t.panel_blocks = ceil_div(panels, t.panel_block);
+  return t;
+}
+
+}  // namespace
+
+PackedMatrix PackedMatrix::allocate(const cpu::Target& target, DType dtype, int64_t columns, int64_t depth) {
+  HONE_CHECK(columns >= 0 && depth >= 0, "{} columns of depth {}", columns, depth);
+  PackedMatrix packed;
+  packed.dtype = dtype;
+  packed.columns = columns;
+  packed.depth = depth;
+  packed.panel = target.products->panel;
+  const int64_t elements = round_up(columns, packed.panel) * padded_depth(dtype, depth);
+  packed.data = Buffer<char>(elements * hone::size_bytes(dtype));
+  return packed;
+}
+
+void pack(Context& ctx, PackedMatrix& packed, View<const float> w_NK) {
+  const ProductKernels& kernels = *ctx.target.products;
+  HONE_CHECK(packed.panel == kernels.panel, "panel {} on {}", packed.panel, ctx.target.name);
+  HONE_CHECK(packed.columns == w_NK.rows && packed.depth == w_NK.cols, "packed {}x{} from {}x{}", packed.columns,
+             packed.depth, w_NK.rows, w_NK.cols);
+  const int64_t panel_bytes = packed.panel * padded_depth(packed.dtype, packed.depth) * size_bytes(packed.dtype);
+  const auto turn = packed.dtype == DType::f32 ? kernels.turn_f32 : kernels.turn_f32_to_bf16;
+  ctx.team.run(ceil_div(packed.columns, packed.panel), [&](int64_t p) {
+    const int64_t n = p * packed.panel;
+    turn(PackBlock{packed.data.data() + p * panel_bytes, w_NK.row(n), w_NK.stride,
+                   std::min(packed.panel, packed.columns - n), packed.depth});
+  });
+}
+
+void pack_transposed(Context& ctx, PackedMatrix& packed, View<const float> w_NK) {
+  const ProductKernels& kernels = *ctx.target.products;
+  HONE_CHECK(packed.panel == kernels.panel, "panel {} on {}", packed.panel, ctx.target.name);
+  HONE_CHECK(packed.columns == w_NK.cols && packed.depth == w_NK.rows, "packed {}x{} from transposed {}x{}",
+             packed.columns, packed.depth, w_NK.rows, w_NK.cols);
+  const int64_t panel_bytes = packed.panel * padded_depth(packed.dtype, packed.depth) * size_bytes(packed.dtype);
+  const auto copy = packed.dtype == DType::f32 ? kernels.panel_f32 : kernels.panel_f32_to_bf16;
+  ctx.team.run(ceil_div(packed.columns, packed.panel), [&](int64_t p) {
+    const int64_t k = p * packed.panel;
+    copy(PackBlock{packed.data.data() + p * panel_bytes, w_NK.data + k, w_NK.stride,
+                   std::min(packed.panel, packed.columns - k), packed.depth});
+  });
+}
+
+void product(Context& ctx, View<float> y_TN, ConstComputeView x_TD, const PackedMatrix& packed, Store store) {
+  const ProductKernels& kernels = *ctx.target.products;
+  HONE_CHECK(packed.panel == kernels.panel, "panel {} on {}", packed.panel, ctx.target.name);
+  HONE_CHECK(x_TD.dtype == packed.dtype, "x holds {}, the weights {}", name(x_TD.dtype), name(packed.dtype));
+  HONE_CHECK(x_TD.rows == y_TN.rows && x_TD.cols == packed.depth && y_TN.cols == packed.columns,
+             "y {}x{}, x {}x{}, packed {}x{}", y_TN.rows, y_TN.cols, x_TD.rows, x_TD.cols, packed.columns,
+             packed.depth);
+  if (y_TN.size() == 0) return;
+  const int64_t depth = packed.depth;
+  const int64_t panels = ceil_div(packed.columns, packed.panel);
+  const int64_t step_bytes = packed.panel * size_bytes(packed.dtype);  // of one depth of a panel
+  const int64_t panel_bytes = step_bytes * padded_depth(packed.dtype, depth);
+  const Tiling t = tiling_of(kernels, packed.dtype, x_TD.rows, panels, depth);
+  const auto rows = packed.dtype == DType::f32 ? kernels.rows_f32 : kernels.rows_bf16;
+  ctx.team.run(t.num_tasks(), [&](int64_t task) {
+    const int64_t row = task / t.panel_blocks * t.row_block;
+    const int64_t num_rows = std::min(t.row_block, x_TD.rows - row);
+    const int64_t first = task % t.panel_blocks * t.panel_block;
+    const int64_t last = std::min(first + t.panel_block, panels);
+    // Few rows: each panel once from end to end, as it lies in memory. Many: the rows' piece of depth stays in L2.
+    const bool along_memory = t.row_blocks == 1;
+    const int64_t pieces = std::max<int64_t>(1, ceil_div(depth, t.depth_block));
+    for (int64_t i = 0; i < pieces * (last - first); ++i) {
+      const int64_t panel = first + (along_memory ? i / pieces : i % (last - first));
+      const int64_t d = (along_memory ? i % pieces : i / (last - first)) * t.depth_block;
+      const char* piece = packed.data.data() + panel * panel_bytes + d * step_bytes;
+      ProductBlock block;
+      block.a = x_TD.at(row, d);
+      block.a_stride = x_TD.stride;
+      block.rows = num_rows;
+      block.b = piece;
+      block.depth = std::min(t.depth_block, depth - d);
+      block.c = y_TN.row(row) + panel * packed.panel;
+      block.c_stride = y_TN.stride;
+      block.cols = static_cast<int>(std::min(packed.panel, packed.columns - panel * packed.panel));
+      block.add = d > 0 || store == Store::add;
+      block.next_bytes = block.depth * step_bytes;
+      block.next = piece + (along_memory ? block.next_bytes : panel_bytes);
+      rows(block);
+    }
+  });
+}
+
+void product_dw(Context& ctx, View<float> dw_NK, ConstComputeView dy_TN, ConstComputeView x_TK) {
+  const ProductKernels& kernels = *ctx.target.products;
+  HONE_CHECK(dy_TN.dtype == x_TK.dtype, "dy holds {}, x {}", name(dy_TN.dtype), name(x_TK.dtype));
+  HONE_CHECK(dy_TN.rows == x_TK.rows && dw_NK.rows == dy_TN.cols && dw_NK.cols == x_TK.cols,
+             "dw {}x{}, dy {}x{}, x {}x{}", dw_NK.rows, dw_NK.cols, dy_TN.rows, dy_TN.cols, x_TK.rows, x_TK.cols);
+  if (dw_NK.size() == 0 || x_TK.rows == 0) return;
+  const bool f32 = x_TK.dtype == DType::f32;
+  const auto pack_panel = f32 ? kernels.panel_f32 : kernels.panel_bf16;
+  const auto pack_tile = f32 ? kernels.tile_f32 : kernels.tile_bf16;
+  const auto tiles_product = f32 ? kernels.tiles_f32 : kernels.tiles_bf16;
+  const int64_t panels = ceil_div(dw_NK.cols, kernels.panel);
+  const int64_t tiles = ceil_div(dw_NK.rows, kernels.tile_rows);
+  const Tiling t = tiling_of(kernels, x_TK.dtype, dw_NK.rows, panels, x_TK.rows);
+  const int64_t block_depth = std::min(padded_depth(x_TK.dtype, x_TK.rows), t.depth_block);
+  const int64_t panel_bytes = kernels.panel * block_depth * size_bytes(x_TK.dtype);
+  const int64_t tile_bytes = kernels.tile_rows * block_depth * size_bytes(x_TK.dtype);
+  Arena::Scope scope(ctx.scratch);
+  char* x_panels = static_cast<char*>(ctx.scratch.take_bytes(panels * panel_bytes));
+  char* dy_tiles = static_cast<char*>(ctx.scratch.take_bytes(tiles * tile_bytes));
+  // Tokens upwards, a block of them at a time: the sums stand in dw between blocks.
+  for (int64_t token = 0; token < x_TK.rows; token += t.depth_block) {
+    const int64_t depth = std::min(t.depth_block, x_TK.rows - token);
+    // Packed pieces are as long as this block, so that tiles and panels lie one after the other.
+    const int64_t scale = padded_depth(x_TK.dtype, depth) * size_bytes(x_TK.dtype);
+    constexpr int64_t kTogether = 8;
+    const int64_t panel_packs = ceil_div(panels, kTogether), tile_packs = ceil_div(tiles, kTogether);
+    ctx.team.run(panel_packs + tile_packs, [&](int64_t task) {
+      const bool is_panel = task < panel_packs;
+      const ConstComputeView& from = is_panel ? x_TK : dy_TN;
+      const int64_t width = is_panel ? kernels.panel : kernels.tile_rows;
+      const int64_t first = (is_panel ? task : task - panel_packs) * kTogether;
+      const int64_t last = std::min(first + kTogether, is_panel ? panels : tiles);
+      for (int64_t i = first; i < last; ++i) {
+        char* out = (is_panel ? x_panels : dy_tiles) + i * width * scale;
+        (is_panel ? pack_panel : pack_tile)(
+            PackBlock{out, from.at(token, i * width), from.stride, std::min(width, from.cols - i * width), depth});
+      }
+    });
+    ctx.team.run(t.num_tasks(), [&](int64_t task) {
+      const int64_t row = task / t.panel_blocks * t.row_block;
+      const int64_t first = task % t.panel_blocks * t.panel_block;
+      for (int64_t panel = first; panel < std::min(first + t.panel_block, panels); ++panel) {
+        ProductBlock block;
+        block.a = dy_tiles + row * scale;
+        block.a_stride = 0;
+        block.rows = std::min(t.row_block, dw_NK.rows - row);
+        block.b = x_panels + panel * kernels.panel * scale;
+        block.depth = depth;
+        block.c = dw_NK.row(row) + panel * kernels.panel;
+        block.c_stride = dw_NK.stride;
+        block.cols = static_cast<int>(std::min<int64_t>(kernels.panel, dw_NK.cols - panel * kernels.panel));
+        block.add = true;
+        block.next = nullptr;
+        block.next_bytes = 0;
+        tiles_product(block);
+      }
+    });
+  }
+}
+
+}  // namespace hone::kernels

@@ -1,0 +1,199 @@
+// The products demand bit equality with the plain loops, on every target this machine has, in both dtypes.
+// On avx512bf16 the processor treats subnormal numbers as zero; the values here stay far above them.
+#include "kernels/products.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "core/random.h"
+#include "kernels/cpu/products_kernels.h"
+#include "kernels/reference/products.h"
+
+namespace hone::kernels {
+namespace {
+
+std::vector<const cpu::Target*> targets() {
+  std::vector<const cpu::Target*> supported;
+  for (const cpu::Target& target : cpu::all_targets()) {
+    if (target.supported()) supported.push_back(&target);
+  }
+  return supported;
+}
+
+float value(uint32_t stream, int64_t i) {
+  return random_normal({11, Stream::test}, static_cast<uint64_t>(i), stream, 0);
+}
+
+// A matrix in either dtype inside a larger one: stride above cols, start not aligned, the rest is NaN.
+class Matrix {
+ public:
+  Matrix(DType dtype, int64_t rows, int64_t cols, int64_t gap, uint32_t stream)
+      : dtype_(dtype), rows_(rows), cols_(cols), stride_(cols + gap), gap_(gap) {
+    const float nan = std::bit_cast<float>(0x7fc00000u);
+    f32_.assign(static_cast<size_t>(rows * stride_ + gap + 1), nan);
+    b16_.assign(f32_.size(), bf16(nan));
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < cols; ++c) {
+        const size_t at = static_cast<size_t>(gap + r * stride_ + c);
+        f32_[at] = value(stream, r * cols + c);
+        b16_[at] = bf16(f32_[at]);
+      }
+    }
+  }
+  View<float> f32() { return {f32_.data() + gap_, rows_, cols_, stride_}; }
+  ConstComputeView compute() {
+    if (dtype_ == DType::f32) return View<const float>(f32());
+    return View<const bf16>{b16_.data() + gap_, rows_, cols_, stride_};
+  }
+  std::vector<uint32_t> bits() const {
+    std::vector<uint32_t> all(f32_.size());
+    std::transform(f32_.begin(), f32_.end(), all.begin(), [](float x) { return std::bit_cast<uint32_t>(x); });
+    return all;
+  }
+
+ private:
+  DType dtype_;
+  int64_t rows_, cols_, stride_, gap_;
+  std::vector<float> f32_;
+  std::vector<bf16> b16_;
+};
+
+struct Shape {
+  int64_t T, N, K, gap;
+};
+
+// All three directions of one shape against the reference, the memory around the outputs included.
+void expect_reference_bits(Context& ctx, DType dtype, const Shape& s, Store store) {
+  SCOPED_TRACE(fmt::format("{} {} T={} N={} K={} gap={} threads={} add={}", ctx.target.name, name(dtype), s.T, s.N, s.K,
+                           s.gap, ctx.team.num_threads(), store == Store::add));
+  Matrix w(DType::f32, s.N, s.K, s.gap, 1), x(dtype, s.T, s.K, s.gap, 2), dy(dtype, s.T, s.N, s.gap, 3);
+  {
+    Matrix y(DType::f32, s.T, s.N, s.gap, 4), expected = y;
+    PackedMatrix packed = PackedMatrix::allocate(ctx.target, dtype, s.N, s.K);
+    pack(ctx, packed, w.f32());
+    product(ctx, y.f32(), x.compute(), packed, store);
+    reference::product(expected.f32(), x.compute(), w.f32(), store);
+    ASSERT_EQ(y.bits(), expected.bits()) << "forward";
+  }
+  {
+    Matrix dx(DType::f32, s.T, s.K, s.gap, 5), expected = dx;
+    PackedMatrix packed = PackedMatrix::allocate(ctx.target, dtype, s.K, s.N);
+    pack_transposed(ctx, packed, w.f32());
+    product(ctx, dx.f32(), dy.compute(), packed, store);
+    reference::product_dx(expected.f32(), dy.compute(), w.f32(), store);
+    ASSERT_EQ(dx.bits(), expected.bits()) << "dx";
+  }
+  Matrix dw(DType::f32, s.N, s.K, s.gap, 6), expected = dw;
+  product_dw(ctx, dw.f32(), dy.compute(), x.compute());
+  reference::product_dw(expected.f32(), dy.compute(), x.compute());
+  ASSERT_EQ(dw.bits(), expected.bits()) << "dw";
+}
+
+constexpr DType kDTypes[] = {DType::f32, DType::bf16};
+
+TEST(Products, EqualTheReferenceInEveryBitForAllRemainders) {
+  for (const cpu::Target* target : targets()) {
+    Context ctx(1, *target);
+    const int64_t panel = target->products->panel, tile = target->products->tile_rows;
+    for (DType dtype : kDTypes) {
+      for (int64_t t = 0; t <= 2 * tile + 1; ++t) {
+        for (int64_t k : {0, 1, 2, 3, 17}) expect_reference_bits(ctx, dtype, {t, panel + 3, k, 1}, Store::overwrite);
+      }
+      for (int64_t n = 0; n <= 2 * panel + 1; ++n) {
+        expect_reference_bits(ctx, dtype, {3, n, 5, n % 3}, n % 2 == 0 ? Store::add : Store::overwrite);
+      }
+      for (int64_t k = 0; k <= 2 * panel + 1; ++k) {
+        expect_reference_bits(ctx, dtype, {tile + 1, 7, k, 2}, k % 2 == 0 ? Store::overwrite : Store::add);
+      }
+    }
+  }
+}
+
+TEST(Products, EqualTheReferenceInEveryBitWhenCutIntoManyTasks) {
+  for (const cpu::Target* target : targets()) {
+    const int64_t depth = target->products->depth_block;
+    const bool slow = std::string_view(target->name) == "scalar";
+    for (int threads : {1, 2, 4}) {
+      Context ctx(threads, *target);
+      for (DType dtype : kDTypes) {
+        expect_reference_bits(ctx, dtype, {2, 150, 2 * depth + 3, 5}, Store::add);
+        expect_reference_bits(ctx, dtype, {depth + 1, 33, 70, 3}, Store::overwrite);
+        if (!slow) expect_reference_bits(ctx, dtype, {421, 170, depth + 9, 3}, Store::add);
+      }
+    }
+  }
+}
+
+TEST(Products, RowHasTheSameBitsAloneAndAmongManyRows) {
+  for (const cpu::Target* target : targets()) {
+    Context ctx(2, *target);
+    for (DType dtype : kDTypes) {
+      const int64_t T = 300, N = 100, K = 800;
+      Matrix w(DType::f32, N, K, 0, 1), x(dtype, T, K, 1, 2);
+      PackedMatrix packed = PackedMatrix::allocate(*target, dtype, N, K);
+      pack(ctx, packed, w.f32());
+      std::vector<float> all(static_cast<size_t>(T * N)), some(all.size());
+      product(ctx, View<float>(all.data(), T, N), x.compute(), packed, Store::overwrite);
+      for (int64_t count : {1, 2, 3, 5, 8, 13, 64}) {
+        for (int64_t t = 0; t + count <= T; t += std::max<int64_t>(count, 41)) {
+          product(ctx, View<float>(some.data(), count, N), x.compute().slice_rows(t, count), packed, Store::overwrite);
+          ASSERT_EQ(std::memcmp(some.data(), all.data() + t * N, static_cast<size_t>(count * N) * sizeof(float)), 0)
+              << target->name << " " << name(dtype) << " " << count << " rows at " << t;
+        }
+      }
+    }
+  }
+}
+
+TEST(Products, GradientsAgreeWithFiniteDifferencesOfTheForwardProduct) {
+  // The loss is sum(y * dy). It is linear in x and in w, so central differences have no truncation error, only the
+  // rounding of about K + N * T float sums of size 1 divided by the step: 2^-24 * 100 / 0.5 with room.
+  constexpr float kStep = 0.5f, kTolerance = 1e-3f;
+  Context ctx(2);
+  const Shape s{5, 19, 7, 1};
+  Matrix w(DType::f32, s.N, s.K, s.gap, 1), x(DType::f32, s.T, s.K, s.gap, 2), dy(DType::f32, s.T, s.N, s.gap, 3);
+  const auto loss = [&] {
+    PackedMatrix packed = PackedMatrix::allocate(ctx.target, DType::f32, s.N, s.K);
+    pack(ctx, packed, w.f32());
+    Buffer<float> y(s.T * s.N);
+    product(ctx, y.view(s.T, s.N), x.compute(), packed, Store::overwrite);
+    double total = 0;
+    for (int64_t i = 0; i < y.size(); ++i) total += static_cast<double>(y[i]) * dy.f32()(i / s.N, i % s.N);
+    return total;
+  };
+  const auto slope = [&](float& at) {
+    const float before = at;
+    at = before + kStep;
+    const double above = loss();
+    at = before - kStep;
+    const double below = loss();
+    at = before;
+    return static_cast<float>((above - below) / (2 * kStep));
+  };
+  PackedMatrix packed = PackedMatrix::allocate(ctx.target, DType::f32, s.K, s.N);
+  pack_transposed(ctx, packed, w.f32());
+  Buffer<float> dx(s.T * s.K), dw(s.N * s.K);
+  product(ctx, dx.view(s.T, s.K), dy.compute(), packed, Store::overwrite);
+  product_dw(ctx, dw.view(s.N, s.K), dy.compute(), x.compute());
+  for (int64_t i = 0; i < dx.size(); ++i) EXPECT_NEAR(dx[i], slope(x.f32()(i / s.K, i % s.K)), kTolerance) << i;
+  for (int64_t i = 0; i < dw.size(); ++i) EXPECT_NEAR(dw[i], slope(w.f32()(i / s.K, i % s.K)), kTolerance) << i;
+}
+
+TEST(Products, RefuseShapesAndTypesThatDoNotFit) {
+  Context ctx(1);
+  const Buffer<float> x(12);
+  Buffer<float> y(12);
+  PackedMatrix packed = PackedMatrix::allocate(ctx.target, DType::f32, 3, 4);
+  EXPECT_THROW(product(ctx, y.view(2, 3), x.view(3, 4), packed, Store::overwrite), Bug);
+  EXPECT_THROW(product(ctx, y.view(3, 4), x.view(3, 3), packed, Store::overwrite), Bug);
+  EXPECT_THROW(pack(ctx, packed, x.view(4, 3)), Bug);
+  EXPECT_THROW(pack_transposed(ctx, packed, x.view(3, 4)), Bug);
+  packed.dtype = DType::bf16;
+  EXPECT_THROW(product(ctx, y.view(3, 3), x.view(3, 4), packed, Store::overwrite), Bug);
+}
+
+}  // namespace
+}  // namespace hone::kernels
