@@ -1,0 +1,208 @@
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/logprob.h"
+#include "train/micro_batches.h"
+
+namespace hone {
+
+struct Trainer::Rows {
+  ConstComputeView y_RD;  // hidden states that the head reads
+  float temperature = 1.0f;
+};
+
+namespace {
+
+// Sequences with a response; the others (an answer of 0 ids) have nothing to learn from.
+std::vector<TrainSequence> with_response(std::span<const TrainSequence> sequences) {
+  std::vector<TrainSequence> kept;
+  for (const TrainSequence& s : sequences) {
+    if (s.num_response() > 0) kept.push_back(s);
+  }
+  return kept;
+}
+
+std::vector<MicroBatch> micro_batches(std::span<const TrainSequence> sequences, int64_t budget) {
+  std::vector<int64_t> rows;
+  for (const TrainSequence& s : sequences) rows.push_back(s.num_rows());
+  return cut_micro_batches(rows, budget);
+}
+
+int64_t chunk_rows(int64_t logits_bytes, int64_t vocab) {
+  return std::max<int64_t>(1, logits_bytes / (vocab * int64_t{sizeof(float)}));
+}
+
+}  // namespace
+
+Trainer::Trainer(kernels::Context& ctx, Decoder& decoder, const TrainerOptions& options)
+    : ctx_(ctx),
+      decoder_(decoder),
+      options_(options),
+      optimizer_(decoder, options.optimizer),
+      activations_(Decoder::make_activations()) {
+  decoder_.allocate_gradients();
+  decoder_.publish(ctx_, decoder_.version());
+}
+
+TrainStep Trainer::step(std::span<const TrainSequence> sequences, const Objective& objective, double lr) {
+  TrainStep result = accumulate(sequences, objective);
+  result.optimizer = optimizer_.step(ctx_, decoder_, lr);
+  if (result.optimizer.outcome == StepOutcome::applied) decoder_.publish(ctx_, decoder_.version() + 1);
+  return result;
+}
+
+TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objective& objective) {
+  const std::vector<TrainSequence> sequences = with_response(all);
+  TrainStep result;
+  algorithms::BatchCounts counts;
+  for (const TrainSequence& s : sequences) {
+    counts.tokens += s.num_response();
+    counts.sequences += 1;
+  }
+  std::vector<double> weights;
+  for (const TrainSequence& s : sequences) {
+    weights.push_back(
+        algorithms::token_weight(objective.aggregation, counts, s.num_response(), objective.loss_scale_factor));
+  }
+  decoder_.zero_gradients(ctx_);
+  const int64_t D = decoder_.config().hidden_size;
+  for (const MicroBatch& micro : micro_batches(sequences, options_.micro_batch_tokens)) {
+    const auto part = std::span(sequences).subspan(micro.begin, micro.end - micro.begin);
+    Arena::Scope scope(ctx_.scratch);
+    Rows rows;
+    forward(part, activations_.get(), rows);
+    View<float> dy_RD = ctx_.scratch.take<float>(rows.y_RD.rows, D);
+    const auto part_weights = std::span(weights).subspan(micro.begin, micro.end - micro.begin);
+    const bool any = head_sweep(part, part_weights, objective, rows, dy_RD, result);
+    if (any) decoder_.backward(ctx_, packed_.batch, kv_, dy_RD, *activations_);
+  }
+  if (result.num_tokens > 0) {
+    const auto n = static_cast<double>(result.num_tokens);
+    for (double* mean : {&result.entropy, &result.ppo_kl, &result.clip_fraction, &result.clip_fraction_lower}) {
+      *mean /= n;
+    }
+  }
+  return result;
+}
+
+std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> all) {
+  std::vector<std::vector<float>> logprobs(all.size());
+  std::vector<size_t> source;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].num_response() > 0) source.push_back(i);
+    logprobs[i].resize(static_cast<size_t>(all[i].num_response()));
+  }
+  const std::vector<TrainSequence> sequences = with_response(all);
+  for (const MicroBatch& micro : micro_batches(sequences, options_.micro_batch_tokens)) {
+    Arena::Scope scope(ctx_.scratch);
+    Rows rows;
+    forward(std::span(sequences).subspan(micro.begin, micro.end - micro.begin), nullptr, rows);
+    const int64_t R = rows.y_RD.rows, V = decoder_.config().vocab_size;
+    const int64_t chunk = chunk_rows(options_.logits_bytes, V);
+    for (int64_t begin = 0; begin < R; begin += chunk) {
+      Arena::Scope inner(ctx_.scratch);
+      const int64_t count = std::min(chunk, R - begin);
+      View<float> logits_RV = ctx_.scratch.take<float>(count, V);
+      const kernels::LogprobRows out{ctx_.scratch.take<float>(count), ctx_.scratch.take<float>(count),
+                                     ctx_.scratch.take<float>(count)};
+      decoder_.logits(ctx_, logits_RV, rows.y_RD.slice_rows(begin, count));
+      const auto first = static_cast<size_t>(begin);
+      kernels::logprob_forward(ctx_, out, logits_RV,
+                               std::span(packed_.targets).subspan(first, static_cast<size_t>(count)), rows.temperature,
+                               options_.valid_vocab);
+      for (int64_t r = 0; r < count; ++r) {
+        const auto row = first + static_cast<size_t>(r);
+        const size_t s = source[micro.begin + static_cast<size_t>(packed_.sequences[row])];
+        logprobs[s][static_cast<size_t>(packed_.offsets[row])] = out.logprob_R[r];
+      }
+    }
+  }
+  return logprobs;
+}
+
+void Trainer::forward(std::span<const TrainSequence> sequences, Activations* saved, Rows& rows) {
+  pack_sequences(packed_, sequences);
+  rows.temperature = sequences.front().temperature;
+  for (const TrainSequence& s : sequences) {
+    HONE_CHECK(s.temperature == rows.temperature, "temperatures {} and {} in one micro-batch", s.temperature,
+               rows.temperature);
+  }
+  if (kv_.num_blocks() < packed_.num_blocks) kv_ = KvCache(decoder_.config(), decoder_.dtype(), packed_.num_blocks);
+  const auto R = static_cast<int64_t>(packed_.batch.logit_rows.size());
+  ComputeView y_RD = ctx_.scratch.take(decoder_.dtype(), R, decoder_.config().hidden_size);
+  decoder_.forward(ctx_, packed_.batch, kv_, y_RD, saved);
+  rows.y_RD = y_RD;
+}
+
+// Loss and gradient of the head in one sweep over chunks of rows: the logits of a chunk are formed once, reduced, and
+// turned into their own gradient. Returns whether any row has a gradient; without one dy is not to be read.
+bool Trainer::head_sweep(std::span<const TrainSequence> sequences, std::span<const double> weights,
+                         const Objective& objective, const Rows& rows, View<float> dy_RD, TrainStep& result) {
+  const int64_t R = rows.y_RD.rows, V = decoder_.config().vocab_size;
+  const int64_t chunk = std::min(R, chunk_rows(options_.logits_bytes, V));
+  Arena::Scope scope(ctx_.scratch);
+  View<float> logits = ctx_.scratch.take<float>(chunk, V);
+  // in float32 the gradient takes the place of the logits
+  ComputeView dlogits = decoder_.dtype() == DType::f32 ? ComputeView(logits) : ctx_.scratch.take(DType::bf16, chunk, V);
+  const kernels::LogprobRows out{ctx_.scratch.take<float>(chunk), ctx_.scratch.take<float>(chunk),
+                                 ctx_.scratch.take<float>(chunk)};
+  View<float> dlogprob = ctx_.scratch.take<float>(chunk), dentropy = ctx_.scratch.take<float>(chunk);
+  bool any_in_batch = false;
+  for (int64_t begin = 0; begin < R; begin += chunk) {
+    const int64_t count = std::min(chunk, R - begin);
+    const auto first = static_cast<size_t>(begin);
+    const auto targets = std::span(packed_.targets).subspan(first, static_cast<size_t>(count));
+    const ConstComputeView y = rows.y_RD.slice_rows(begin, count);
+    const kernels::LogprobRows part{{out.logprob_R.data, count}, {out.entropy_R.data, count}, {out.lse_R.data, count}};
+    decoder_.logits(ctx_, logits.slice_rows(0, count), y);
+    kernels::logprob_forward(ctx_, part, logits.slice_rows(0, count), targets, rows.temperature, options_.valid_vocab);
+    bool any = false;
+    for (int64_t r = 0; r < count; ++r) {
+      const auto row = first + static_cast<size_t>(r);
+      const auto s = static_cast<size_t>(packed_.sequences[row]);
+      const TrainSequence& sequence = sequences[s];
+      const float old = sequence.old_logprobs.empty()
+                            ? part.logprob_R[r]
+                            : sequence.old_logprobs[static_cast<size_t>(packed_.offsets[row])];
+      const ObjectiveRow o =
+          objective_row(objective, part.logprob_R[r], part.entropy_R[r], old, sequence.advantage, weights[s]);
+      dlogprob[r] = o.dlogprob;
+      dentropy[r] = o.dentropy;
+      any = any || o.dlogprob != 0.0f || o.dentropy != 0.0f;
+      const double difference = double{part.logprob_R[r]} - double{old};
+      result.loss += o.loss;
+      result.entropy += double{part.entropy_R[r]};
+      result.ppo_kl -= difference;
+      result.clip_fraction += o.clipped;
+      result.clip_fraction_lower += o.clipped_lower;
+      result.logprob_difference_max = std::max(result.logprob_difference_max, std::abs(difference));
+    }
+    View<float> dy = dy_RD.slice_rows(begin, count);
+    if (any) {
+      ComputeView d = dlogits.slice_rows(0, count);
+      kernels::logprob_backward(ctx_, d, logits.slice_rows(0, count), targets, rows.temperature, options_.valid_vocab,
+                                part, View<const float>(dlogprob.data, count), View<const float>(dentropy.data, count));
+      decoder_.logits_backward(ctx_, dy, d, y);
+    } else {
+      std::fill_n(dy.data, dy.size(), 0.0f);
+    }
+    any_in_batch = any_in_batch || any;
+  }
+  result.num_tokens += R;
+  result.num_rows += packed_.batch.num_tokens();
+  return any_in_batch;
+}
+
+int64_t Trainer::memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
+                              int64_t longest_sequence) {
+  const int64_t tokens = std::max(options.micro_batch_tokens, longest_sequence);
+  const int64_t states = config.num_parameters() * 3 * int64_t{sizeof(float)};
+  const int64_t activations = tokens * Decoder::activation_bytes_per_token(config, dtype);
+  const int64_t widest = std::max(2 * config.intermediate_size, config.q_size() + 2 * config.kv_size());
+  const int64_t scratch = tokens * (4 * config.hidden_size + 3 * widest) * int64_t{sizeof(float)};
+  return states + activations + scratch + 2 * options.logits_bytes;
+}
+
+}  // namespace hone

@@ -1,0 +1,69 @@
+// Trainer: one optimizer step over an optimizer batch of sequences: micro-batches by token budget, forward, loss and
+// its gradient in chunks of rows, backward, clip, AdamW, publish.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "models/decoder.h"
+#include "models/kv_cache.h"
+#include "records/train_sequence.h"
+#include "train/objective.h"
+#include "train/optimizer.h"
+#include "train/packing.h"
+
+namespace hone {
+
+struct TrainerOptions {
+  OptimizerOptions optimizer;
+  int64_t micro_batch_tokens = 16384;  // token budget of a micro-batch
+  int64_t valid_vocab = 0;             // ids the tokenizer knows
+  int64_t logits_bytes = 48 << 20;     // at most this much of [rows, vocabulary] in float at once (one row at least)
+};
+
+struct TrainStep {
+  double loss = 0;           // aggregated over the optimizer batch
+  double entropy = 0;        // mean over tokens with loss, nats
+  double ppo_kl = 0;         // mean of old_logprob - logprob
+  double clip_fraction = 0;  // shares of tokens with loss
+  double clip_fraction_lower = 0;
+  double logprob_difference_max = 0;  // max |logprob - old_logprob|
+  int64_t num_tokens = 0;             // with loss
+  int64_t num_rows = 0;               // fed to the forward
+  OptimizerStep optimizer;
+};
+
+class Trainer {
+ public:
+  // The decoder gets gradient buffers and is published; it outlives the trainer.
+  Trainer(kernels::Context& ctx, Decoder& decoder, const TrainerOptions& options);
+
+  // Sequences without response take no part. Publishes a new version when the step was applied.
+  TrainStep step(std::span<const TrainSequence> sequences, const Objective& objective, double lr);
+  // The loss and gradients of step() without the update: gradients are left in the parameters.
+  TrainStep accumulate(std::span<const TrainSequence> sequences, const Objective& objective);
+  // Log-prob of every response id, as the loss sees it. [sequence][response]
+  std::vector<std::vector<float>> score(std::span<const TrainSequence> sequences);
+
+  Decoder& decoder() { return decoder_; }
+  Optimizer& optimizer() { return optimizer_; }
+  // Bytes needed beside the decoder's own: moments, gradients, activations of a micro-batch, logits.
+  static int64_t memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
+                              int64_t longest_sequence);
+
+ private:
+  struct Rows;  // per-row values of one micro-batch
+  void forward(std::span<const TrainSequence> sequences, Activations* saved, Rows& rows);
+  bool head_sweep(std::span<const TrainSequence> sequences, std::span<const double> weights, const Objective& objective,
+                  const Rows& rows, View<float> dy_RD, TrainStep& result);
+
+  kernels::Context& ctx_;
+  Decoder& decoder_;
+  TrainerOptions options_;
+  Optimizer optimizer_;
+  Decoder::ActivationsPtr activations_;
+  KvCache kv_;
+  PackedBatch packed_;
+};
+
+}  // namespace hone
