@@ -1,0 +1,168 @@
+// The writer of Json, and what it shares with other text formats: shortest numbers, UTF-8 checks.
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "core/error.h"
+#include "io/json.h"
+
+namespace hone::io {
+namespace {
+
+// Bytes of the UTF-8 sequence that begins at text[i], or 0 when it is broken (Unicode 15, table 3-7).
+size_t utf8_length(std::string_view text, size_t i) {
+  const auto byte = [&](size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u; };
+  const auto follows = [&](size_t k, unsigned low = 0x80, unsigned high = 0xbf) {
+    return byte(k) >= low && byte(k) <= high;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    const bool second = follows(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf);
+    return second && follows(2) ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    const bool second = follows(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf);
+    return second && follows(2) && follows(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+void write_string(std::string& out, std::string_view text) {
+  out += '"';
+  for (size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const size_t length = utf8_length(text, i);
+    if (length == 0) {
+      out += "\xef\xbf\xbd";
+      ++i;
+      continue;
+    }
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += static_cast<char>(c);
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c < 0x20 || c == 0x7f) {
+      out += fmt::format("\\u{:04x}", c);
+    } else {
+      out.append(text, i, length);
+    }
+    i += length;
+  }
+  out += '"';
+}
+
+struct Writer {
+  std::string out;
+  int indent;
+
+  void new_line(int depth) {
+    if (indent < 0) return;
+    out += '\n';
+    out.append(static_cast<size_t>(indent * depth), ' ');
+  }
+
+  void write(const Json& value, int depth) {
+    switch (value.kind()) {
+      case Json::Kind::null:
+        out += "null";
+        break;
+      case Json::Kind::boolean:
+        out += value.as_bool() ? "true" : "false";
+        break;
+      case Json::Kind::integer:
+        out += std::to_string(value.as_int());
+        break;
+      case Json::Kind::big_integer:
+        out += value.digits();
+        break;
+      case Json::Kind::number:
+        out += shortest(value.as_double());
+        break;
+      case Json::Kind::string:
+        write_string(out, value.as_string());
+        break;
+      case Json::Kind::array:
+        write_array(value.as_array(), depth);
+        break;
+      case Json::Kind::object:
+        write_object(value.as_object(), depth);
+        break;
+    }
+  }
+
+  void write_array(const Json::Array& items, int depth) {
+    out += '[';
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (i > 0) out += indent < 0 ? ", " : ",";
+      new_line(depth + 1);
+      write(items[i], depth + 1);
+    }
+    if (!items.empty()) new_line(depth);
+    out += ']';
+  }
+
+  void write_object(const Json::Object& members, int depth) {
+    out += '{';
+    for (size_t i = 0; i < members.size(); ++i) {
+      if (i > 0) out += indent < 0 ? ", " : ",";
+      new_line(depth + 1);
+      write_string(out, members[i].key);
+      out += ": ";
+      write(members[i].value, depth + 1);
+    }
+    if (!members.empty()) new_line(depth);
+    out += '}';
+  }
+};
+
+}  // namespace
+
+std::string shortest(double value) {
+  HONE_CHECK(std::isfinite(value), "a number that is not finite cannot be written");
+  char digits[32];
+  std::string text(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string Json::dump(int indent) const {
+  Writer writer{{}, indent};
+  writer.write(*this, 0);
+  return std::move(writer.out);
+}
+
+size_t find_broken_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    uint64_t eight;  // a stretch of ASCII, eight bytes at a time
+    if (i + 8 <= text.size() && (std::memcpy(&eight, text.data() + i, 8), (eight & 0x8080808080808080u) == 0)) {
+      i += 8;
+      continue;
+    }
+    const size_t length = utf8_length(text, i);
+    if (length == 0) return i;
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+std::pair<int64_t, int64_t> line_and_column(std::string_view text, size_t offset) {
+  int64_t line = 1, column = 1;
+  for (size_t i = 0; i < offset && i < text.size(); ++i) {
+    ++column;
+    if (text[i] == '\n') {
+      ++line;
+      column = 1;
+    }
+  }
+  return {line, column};
+}
+
+}  // namespace hone::io
