@@ -1,0 +1,173 @@
+#include "rollout/scheduler.h"
+
+#include <algorithm>
+
+namespace hone {
+
+Scheduler::Scheduler(const SchedulerOptions& options, int64_t num_blocks, int64_t block_size)
+    : options_(options),
+      max_running_(std::min(options.max_num_seqs, options.max_num_batched_tokens)),
+      pool_(num_blocks, block_size) {
+  HONE_CHECK(max_running_ > 0, "max_num_seqs {}, max_num_batched_tokens {}", options.max_num_seqs,
+             options.max_num_batched_tokens);
+}
+
+int64_t Scheduler::max_ids() const {
+  const int64_t held = pool_.num_blocks() * pool_.block_size();
+  return options_.enable_chunked_prefill ? held : std::min(held, options_.max_num_batched_tokens);
+}
+
+void Scheduler::add(Sequence& sequence) {
+  HONE_CHECK(sequence.num_ids() > 0 && sequence.num_ids() <= max_ids(), "a sequence of {} ids, at most {}",
+             sequence.num_ids(), max_ids());
+  sequence.state = SequenceState::waiting;
+  waiting_.push_back(&sequence);
+}
+
+const Schedule& Scheduler::schedule() {
+  schedule_.items.clear();
+  schedule_.draws.clear();
+  schedule_.copies.clear();
+  schedule_.num_tokens = 0;
+  const int64_t preemptions_before = num_preemptions_;
+  schedule_running();
+  if (num_preemptions_ == preemptions_before) admit_waiting();
+  HONE_CHECK(!schedule_.items.empty() || (waiting_.empty() && running_.empty()), "{} waiting, {} running, no step",
+             num_waiting(), num_running());
+  return schedule_;
+}
+
+void Scheduler::schedule_running() {
+  for (size_t i = 0; i < running_.size(); ++i) {
+    Sequence& sequence = *running_[i];
+    const int64_t num_tokens = std::min(sequence.num_uncached(), budget_left());
+    while (i < running_.size() && !reserve(sequence, num_tokens)) {
+      send_back_youngest();  // in the end this sequence itself
+      ++num_preemptions_;
+    }
+    if (i < running_.size()) compute(sequence, num_tokens);
+  }
+}
+
+void Scheduler::admit_waiting() {
+  join_siblings();
+  while (!waiting_.empty() && seat_left() && budget_left() > 0) {
+    Sequence& sequence = *waiting_.front();
+    int64_t num_shared = std::min(sequence.num_prompt, sequence.num_ids() - 1);  // one id is left to draw from
+    bool on_its_way = false;
+    const Sequence* source = sibling_with_prompt(sequence, num_shared, on_its_way);
+    if (on_its_way) return;
+    if (source == nullptr) num_shared = 0;
+
+    const int64_t num_uncached = sequence.num_ids() - num_shared;
+    if (!options_.enable_chunked_prefill && num_uncached > budget_left()) return;
+    const int64_t num_new_blocks = pool_.blocks_for(sequence.num_ids()) - num_shared / pool_.block_size();
+    if (!running_.empty() && num_new_blocks + num_running() > pool_.num_free()) return;
+
+    waiting_.pop_front();
+    start(sequence, source, num_shared);
+    sequence.num_cached = num_shared;
+    const int64_t num_tokens = std::min(num_uncached, budget_left());
+    const bool reserved = reserve(sequence, num_tokens);
+    HONE_CHECK(reserved, "{} ids do not fit {} free blocks", num_tokens, pool_.num_free());
+    compute(sequence, num_tokens);
+    join_siblings();
+  }
+}
+
+// The last draw of the step, if it is the first of its sample, serves the waiting siblings too.
+void Scheduler::join_siblings() {
+  if (!options_.enable_prefix_sharing || schedule_.draws.empty()) return;
+  const auto [leader, row] = schedule_.draws.back();
+  if (leader->num_response() > 0) return;
+  while (!waiting_.empty() && seat_left() && pool_.num_free() > num_running()) {
+    Sequence& sequence = *waiting_.front();
+    if (sequence.group != leader->group || sequence.num_response() > 0) return;
+    waiting_.pop_front();
+    start(sequence, leader, sequence.num_prompt);
+    schedule_.draws.push_back({&sequence, row});
+  }
+}
+
+// A running sibling whose first num_shared ids, all of the prompt, are in the cache. While one is still computing them,
+// on_its_way is set: it pays to wait.
+const Sequence* Scheduler::sibling_with_prompt(const Sequence& sequence, int64_t num_shared, bool& on_its_way) const {
+  if (!options_.enable_prefix_sharing || num_shared == 0) return nullptr;
+  for (const Sequence& sibling : sequence.group->sequences) {
+    if (sibling.state != SequenceState::running) continue;
+    if (sibling.num_cached >= num_shared) return &sibling;
+    on_its_way = true;
+  }
+  return nullptr;
+}
+
+// Makes a waiting sequence a running one that owns the blocks of the first num_shared ids together with source.
+void Scheduler::start(Sequence& sequence, const Sequence* source, int64_t num_shared) {
+  sequence.state = SequenceState::running;
+  running_.push_back(&sequence);
+  for (int64_t i = 0; i < pool_.blocks_for(num_shared); ++i) {
+    const int32_t block = source->block_table[static_cast<size_t>(i)];
+    pool_.share(block);
+    sequence.block_table.push_back(block);
+  }
+}
+
+// Makes the blocks of the next num_tokens ids the sequence's own to write, or changes nothing and says false.
+bool Scheduler::reserve(Sequence& sequence, int64_t num_tokens) {
+  std::vector<int32_t>& table = sequence.block_table;
+  const int64_t num_blocks = pool_.blocks_for(sequence.num_cached + num_tokens);
+  const size_t first = static_cast<size_t>(sequence.num_cached / pool_.block_size());
+  const bool copy = first < table.size() && pool_.num_owners(table[first]) > 1;
+  const int64_t num_new = num_blocks - static_cast<int64_t>(table.size());
+  if (num_new + (copy ? 1 : 0) > pool_.num_free()) return false;
+  if (copy) {
+    const int32_t shared = table[first];
+    table[first] = pool_.allocate();
+    schedule_.copies.push_back({table[first], shared});
+    pool_.release(shared);
+  }
+  for (int64_t i = 0; i < num_new; ++i) table.push_back(pool_.allocate());
+  return true;
+}
+
+void Scheduler::compute(Sequence& sequence, int64_t num_tokens) {
+  schedule_.items.push_back({&sequence, num_tokens});
+  schedule_.num_tokens += num_tokens;
+  if (num_tokens == sequence.num_uncached()) schedule_.draws.push_back({&sequence, schedule_.num_tokens - 1});
+}
+
+void Scheduler::computed() {
+  for (const Schedule::Item& item : schedule_.items) item.sequence->num_cached += item.num_tokens;
+  for (const Schedule::Draw& draw : schedule_.draws) draw.sequence->num_cached = draw.sequence->num_ids();
+}
+
+void Scheduler::release_blocks(Sequence& sequence) {
+  for (size_t i = sequence.block_table.size(); i-- > 0;) pool_.release(sequence.block_table[i]);
+  sequence.block_table.clear();
+  sequence.num_cached = 0;
+}
+
+void Scheduler::send_back_youngest() {
+  Sequence& sequence = *running_.back();
+  running_.pop_back();
+  release_blocks(sequence);
+  sequence.state = SequenceState::waiting;
+  waiting_.push_front(&sequence);
+}
+
+void Scheduler::recompute_all() {
+  while (!running_.empty()) send_back_youngest();
+}
+
+void Scheduler::finish(Sequence& sequence) {
+  if (sequence.state == SequenceState::running) {
+    running_.erase(std::find(running_.begin(), running_.end(), &sequence));
+  } else if (sequence.state == SequenceState::waiting) {
+    const auto place = std::find(waiting_.begin(), waiting_.end(), &sequence);
+    if (place != waiting_.end()) waiting_.erase(place);
+  }
+  release_blocks(sequence);
+  sequence.state = SequenceState::finished;
+}
+
+}  // namespace hone

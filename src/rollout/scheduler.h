@@ -1,0 +1,97 @@
+// Scheduler: what the next forward computes. It holds no tensors; the same calls give the same schedules (law 2).
+//
+// - Every id of a sequence but those in the cache has to be computed; the row of the last id gives the next draw. So a
+//   decode is a sequence with one id to compute, a prefill one with several, and a preempted sequence a long prefill.
+// - A step computes at most max_num_batched_tokens ids: running sequences in the order of their admission, then waiting
+//   ones. A prefill that does not fit is cut (chunked). Only the youngest running sequence can be part-way through a
+//   prefill, so decodes come first.
+// - Blocks are taken when they are needed. When none is left, the youngest running sequence gives its blocks back, goes
+//   to the front of the waiting ones and recomputes later; it keeps its ids, and as every random number is keyed by
+//   its place, nothing of the result changes.
+// - A sequence is admitted when its ids fit and one block stays free for each running one, so that none of them is
+//   preempted within a block's worth of steps.
+// - Samples of a group share the blocks of their prompt. Those that are waiting when the prompt is complete join at
+//   once and draw from the same row; later ones share the prompt of a running sibling. A shared block is copied by
+//   whoever has to write to it while it has other owners.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "rollout/block_pool.h"
+#include "rollout/sequence.h"
+
+namespace hone {
+
+struct SchedulerOptions {
+  int64_t max_num_seqs = 64;              // running sequences
+  int64_t max_num_batched_tokens = 2048;  // ids of one forward; also bounds the running sequences
+  bool enable_chunked_prefill = true;
+  bool enable_prefix_sharing = true;
+};
+
+struct Schedule {
+  struct Item {  // ids [num_cached, num_cached + num_tokens) of a sequence
+    Sequence* sequence;
+    int64_t num_tokens;
+  };
+  struct Draw {  // the next id of a sequence comes from this row of the packed tokens
+    Sequence* sequence;
+    int64_t row;
+  };
+  struct Copy {
+    int32_t to, from;
+  };
+  std::vector<Item> items;   // in the order of the packed tokens
+  std::vector<Draw> draws;   // rows ascend; siblings may share a row
+  std::vector<Copy> copies;  // of blocks, to be done in this order before the forward
+  int64_t num_tokens = 0;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const SchedulerOptions& options, int64_t num_blocks, int64_t block_size);
+
+  // Most ids a sequence may ever have: the pool holds it alone, and a step computes it when prefills are not cut.
+  int64_t max_ids() const;
+  // Puts a sequence behind the waiting ones. Its ids, prompt and response, will be at most max_ids().
+  void add(Sequence& sequence);
+  // The next step. Not empty as long as a sequence is waiting or running; valid until the next call.
+  const Schedule& schedule();
+  // The step has been computed: its keys and values are in the cache. Drawn ids are then appended by the caller.
+  void computed();
+  // Takes a sequence out for good and gives its blocks back.
+  void finish(Sequence& sequence);
+  // Every running sequence recomputes its keys and values (new weights).
+  void recompute_all();
+
+  int64_t num_waiting() const { return static_cast<int64_t>(waiting_.size()); }
+  int64_t num_running() const { return static_cast<int64_t>(running_.size()); }
+  int64_t num_preemptions() const { return num_preemptions_; }
+  const BlockPool& pool() const { return pool_; }
+  const std::vector<Sequence*>& running() const { return running_; }  // oldest first
+
+ private:
+  void schedule_running();
+  void admit_waiting();
+  void join_siblings();
+  const Sequence* sibling_with_prompt(const Sequence& sequence, int64_t num_shared, bool& on_its_way) const;
+  bool reserve(Sequence& sequence, int64_t num_tokens);
+  void compute(Sequence& sequence, int64_t num_tokens);
+  void start(Sequence& sequence, const Sequence* source, int64_t num_shared);
+  void release_blocks(Sequence& sequence);
+  void send_back_youngest();
+  int64_t budget_left() const { return options_.max_num_batched_tokens - schedule_.num_tokens; }
+  bool seat_left() const { return num_running() < max_running_; }
+
+  SchedulerOptions options_;
+  int64_t max_running_;
+  BlockPool pool_;
+  std::deque<Sequence*> waiting_;
+  std::vector<Sequence*> running_;
+  Schedule schedule_;
+  int64_t num_preemptions_ = 0;
+};
+
+}  // namespace hone

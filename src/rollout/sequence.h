@@ -1,0 +1,50 @@
+// Sequence: the state of one sample while it is drawn; SequenceGroup: the samples of one draw, which share a prompt.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/random.h"
+#include "records/prompt.h"
+#include "records/trajectory.h"
+
+namespace hone {
+
+// How the samples of one draw are drawn. Training needs temperature > 0.
+struct SamplingParams {
+  float temperature = 1.0f;      // 0: greedy, for evaluation; log-probs are then those at temperature 1
+  int64_t max_new_tokens = 256;  // 0: the answer is empty
+  std::vector<int32_t> end_ids;  // any of them ends an answer and is its last id
+  bool ignore_eos = false;       // every answer gets max_new_tokens ids
+  RandomKey key;                 // random number: (key, draw, sample, index in the response)
+  int64_t valid_vocab = 0;       // ids the tokenizer knows, others are never drawn; 0: every row of the head
+};
+
+struct SequenceGroup;
+enum class SequenceState { waiting, running, finished };
+
+struct Sequence {
+  SequenceGroup* group = nullptr;
+  uint32_t sample = 0;  // index in the group
+  SequenceState state = SequenceState::waiting;
+  std::vector<int32_t> ids;  // the prompt, then what has been drawn
+  int64_t num_prompt = 0;
+  int64_t num_cached = 0;            // leading ids whose keys and values are in the blocks
+  std::vector<int32_t> block_table;  // blocks in the order of positions
+  std::vector<float> logprobs;       // [response]
+  std::vector<int32_t> versions;     // [response]
+  FinishReason finish = FinishReason::aborted;
+
+  int64_t num_ids() const { return static_cast<int64_t>(ids.size()); }
+  int64_t num_response() const { return num_ids() - num_prompt; }
+  int64_t num_uncached() const { return num_ids() - num_cached; }
+};
+
+struct SequenceGroup {
+  DrawnPrompt drawn;
+  SamplingParams sampling;
+  std::vector<Sequence> sequences;  // never resized: others point into it
+  int64_t num_unfinished = 0;
+};
+
+}  // namespace hone
