@@ -1,8 +1,11 @@
 // Causal attention through block tables, one operation for prefill, decode and training (law 1).
 // T = query tokens of all sequences, packed; S = sequences; Hq / Hk = query / key-value heads, G = Hq / Hk; C =
 // head_dim. Keys and values live in blocks of kKvBlock tokens anchored at position 0 of the sequence and are visited in
-// order with an online softmax per (query, head) row; lanes beyond the query's position add exact zeros, so a row's
-// result does not depend on how many queries, sequences or blocks stand beside it.
+// order with an online softmax per (query, head) row, so a row's result does not depend on how many queries, sequences
+// or blocks stand beside it. Lanes beyond the query's position count for nothing, whatever they hold: their scores are
+// replaced by lane number and their values are not read. So a fresh block needs no clearing, and kv_write writes only
+// the slots it is given.
+// q, k, v, o and the cache share the compute dtype; all arithmetic is in float and o is rounded once.
 #pragma once
 
 #include <cstdint>
@@ -36,17 +39,20 @@ struct SequenceTable {
   int64_t num_sequences() const { return static_cast<int64_t>(context_lens.size()); }
 };
 
-// Writes k and v of the packed tokens to their slots (slot = block * kKvBlock + position % kKvBlock).
+// Writes k and v of the packed tokens to their slots (slot = block * kKvBlock + position % kKvBlock), each slot at most
+// once in a call.
 void kv_write(Context& ctx, const KvLayer& kv, ConstComputeView k_T_HkC, ConstComputeView v_T_HkC,
               std::span<const int32_t> slots_T);
 
 // o = softmax(scale * q k^T) v per query head; query head h reads kv head h / G. lse_T_Hq = log of the softmax sum
-// (natural, of scaled scores), kept for backward.
+// (natural, of scaled scores), kept for backward; its view may be empty when none follows.
 void attention_forward(Context& ctx, ComputeView o_T_HqC, View<float> lse_T_Hq, ConstComputeView q_T_HqC,
                        const KvLayer& kv, const SequenceTable& sequences, float scale);
 
-// Whole sequences only (context_lens = query lengths: training). Overwrites dq, dk, dv. dk and dv sum over the G query
-// heads in a fixed order, whatever the threads. (FlashAttention-2, Dao 2023, algorithm 2, with fixed tiles.)
+// Whole sequences only (context_lens = query lengths: training). Overwrites dq, dk, dv. dk and dv sum segments of the
+// queries in a fixed order (within one: heads of the group upwards, queries upwards); the cut into segments is a
+// function of the sequence's length alone, so neither threads nor the rest of the batch change a bit.
+// (FlashAttention-2, Dao 2023, algorithm 2.)
 void attention_backward(Context& ctx, View<float> dq_T_HqC, View<float> dk_T_HkC, View<float> dv_T_HkC,
                         View<const float> do_T_HqC, ConstComputeView o_T_HqC, ConstComputeView q_T_HqC,
                         const KvLayer& kv, View<const float> lse_T_Hq, const SequenceTable& sequences, float scale);
