@@ -333,7 +333,7 @@ HONE_INLINE Vec dot(Vec acc, VecPair a, VecPair b) {
 
 #endif
 
-// e^x to about 1 ulp: x = n ln 2 + r with |r| <= ln2/2, a polynomial of degree 6 for e^r, exponent added as an integer.
+// e^x to about 1 ulp: x = n ln 2 + r with |r| <= ln2/2, a polynomial of degree 7 for e^r, times 2^n.
 // Below -87.3 the result is exactly 0; above 88.3 it is held at e^88.3; NaN stays NaN.
 HONE_INLINE Vec exp(Vec x) {
   const Vec lowest = set1(-87.3f);
@@ -350,9 +350,9 @@ HONE_INLINE Vec exp(Vec x) {
   p = fma(p, r, set1(1.6666665459e-1f));
   p = fma(p, r, set1(5.0000001201e-1f));
   p = fma(p, r * r, r) + set1(1.0f);
-  const VecInt exponent = shift_left_23(bits(shifted) - set1_int(0x4b400000));
-  const Vec scaled = from_bits(bits(p) + exponent);
-  return select_less(x, lowest, zero(), scaled);
+  // 2^n by its bits; a product, not an integer sum, so that a NaN with any payload stays a NaN.
+  const Vec power = from_bits(shift_left_23(bits(shifted) - set1_int(0x4b400000 - 127)));
+  return select_less(x, lowest, zero(), p * power);
 }
 
 }  // namespace
