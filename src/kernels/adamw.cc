@@ -1,0 +1,54 @@
+#include "kernels/adamw.h"
+
+#include <algorithm>
+
+#include "core/fixed_math.h"
+#include "kernels/cpu/row_kernels.h"
+
+namespace hone::kernels {
+
+namespace {
+constexpr int64_t kTile = 32768;  // elements of one task, and of one partial sum: fixed, whatever the threads
+
+int64_t num_tiles(int64_t size) { return (size + kTile - 1) / kTile; }
+}  // namespace
+
+void adamw_step(Context& ctx, View<float> w, View<float> m, View<float> v, View<const float> g, const AdamW& options) {
+  const int64_t size = w.size();
+  HONE_CHECK(m.size() == size && v.size() == size && g.size() == size, "w {}, m {}, v {}, g {}", size, m.size(),
+             v.size(), g.size());
+  HONE_CHECK(w.contiguous() && m.contiguous() && v.contiguous() && g.contiguous(), "strides {} {} {} {}", w.stride,
+             m.stride, v.stride, g.stride);
+  HONE_CHECK(options.step >= 1, "step {}", options.step);
+  cpu::AdamWCoefficients c = {};
+  c.lr = options.lr;
+  c.beta1 = options.beta1;
+  c.one_minus_beta1 = static_cast<float>(1.0 - double{options.beta1});
+  c.beta2 = options.beta2;
+  c.one_minus_beta2 = static_cast<float>(1.0 - double{options.beta2});
+  c.eps = options.eps;
+  c.weight_decay = options.weight_decay;
+  c.inv_c1 = static_cast<float>(1.0 / (1.0 - fixed::int_pow(options.beta1, options.step)));
+  c.inv_c2 = static_cast<float>(1.0 / (1.0 - fixed::int_pow(options.beta2, options.step)));
+  c.gradient_scale = options.gradient_scale;
+  ctx.team.run(num_tiles(size), [&](int64_t tile) {
+    const int64_t at = tile * kTile;
+    ctx.target.rows->update->adamw(w.data + at, m.data + at, v.data + at, g.data + at, std::min(kTile, size - at), c);
+  });
+}
+
+double sum_of_squares(Context& ctx, View<const float> g) {
+  HONE_CHECK(g.contiguous(), "{}x{}, stride {}", g.rows, g.cols, g.stride);
+  Arena::Scope scope(ctx.scratch);
+  const int64_t size = g.size(), tiles = num_tiles(size);
+  const View<double> partial = ctx.scratch.take<double>(tiles);
+  ctx.team.run(tiles, [&](int64_t tile) {
+    const int64_t at = tile * kTile;
+    partial[tile] = ctx.target.rows->update->sum_of_squares(g.data + at, std::min(kTile, size - at));
+  });
+  double sum = 0.0;
+  for (int64_t tile = 0; tile < tiles; ++tile) sum += partial[tile];
+  return sum;
+}
+
+}  // namespace hone::kernels
