@@ -1,0 +1,75 @@
+#include "text/pre_tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace hone::text {
+namespace {
+
+std::string cut(PrePattern pattern, std::string_view text) {
+  std::string pieces;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = piece_end(pattern, text, begin);
+    EXPECT_GT(end, begin);
+    if (begin > 0) pieces += "|";
+    pieces += text.substr(begin, end - begin);
+    begin = end;
+  }
+  return pieces;
+}
+
+TEST(PreTokenizer, CutsAsTheRegexDoes) {
+  const std::pair<std::string, std::string> table[] = {
+      {"Hello world!", "Hello| world|!"},
+      {"don't we'LL it'S 'hello 'tis", "don|'t| we|'LL| it|'S| '|hello| '|tis"},
+      {"'", "'"},
+      {"'r", "'r"},
+      {"x'\u017Fs", "x|'\u017F|s"},
+      {"'hello", "'hello"},
+      {"12345", "1|2|3|4|5"},
+      {"a1b22", "a|1|b|2|2"},
+      {" 42", " |4|2"},
+      {"  42", " | |4|2"},
+      {"foo(bar)  == \"x\"", "foo|(bar|)| | ==| \"|x|\""},
+      {"a  b", "a| | b"},
+      {"a   ", "a|   "},
+      {"a\n\n  b", "a|\n\n| | b"},
+      {" \n \n x", " \n \n| x"},
+      {"end.\r\n\r\nnew", "end|.\r\n\r\n|new"},
+      {"\tx", "\tx"},
+      {"\t\tx", "\t|\tx"},
+      {"\nx", "\n|x"},
+      {"_private", "_private"},
+      {"$x_1", "$x|_|1"},
+      {"e\u0301a", "e|\u0301a"},
+      {"\u4E16\u754C\u3002", "\u4E16\u754C|\u3002"},
+      {"a\u00A0b", "a|\u00A0b"},
+      {"\u3000\u3000b", "\u3000|\u3000b"},
+      {"\U0001F3F3\uFE0F\u200D\U0001F308x", "\U0001F3F3\uFE0F\u200D\U0001F308|x"},
+      {"\u2167\u00BD", "\u2167|\u00BD"},
+  };
+  for (const auto& [text, pieces] : table) EXPECT_EQ(cut({.max_digits = 1}, text), pieces);
+  EXPECT_EQ(cut({.max_digits = 3}, "1234567 12"), "123|456|7| |12");
+}
+
+TEST(PreTokenizer, KnowsItsTwoPatternsOnly) {
+  EXPECT_EQ(find_pre_pattern(kQwenRegex)->max_digits, 1);
+  EXPECT_EQ(find_pre_pattern(kLlama3Regex)->max_digits, 3);
+  EXPECT_FALSE(find_pre_pattern(""));
+  EXPECT_FALSE(find_pre_pattern("\\p{L}+"));
+  EXPECT_FALSE(find_pre_pattern(std::string(kQwenRegex) + "|x"));
+}
+
+TEST(PreTokenizer, TakesTimeLinearInTheLength) {
+  for (const std::string unit : {" ", "\n", " \n", "a", "'", "!", " !", "\u0301", "1"}) {
+    std::string text;
+    while (text.size() < 2'000'000) text += unit;
+    size_t begin = 0;
+    while (begin < text.size()) begin = piece_end({}, text, begin);
+    EXPECT_EQ(begin, text.size());
+  }
+}
+
+}  // namespace
+}  // namespace hone::text

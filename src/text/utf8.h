@@ -1,0 +1,25 @@
+// UTF-8: one code point at a time, and the replacement of what is broken. No tables, no allocation but the result.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace hone::text {
+
+struct CodePoint {
+  char32_t value = 0;  // U+FFFD when the bytes are broken
+  size_t size = 0;     // bytes taken; of broken bytes the maximal prefix that could have begun a code point, at least 1
+  bool valid = false;
+};
+
+// The code point at text[begin]; begin < text.size(). Overlong forms, surrogates and values above U+10FFFF are broken.
+CodePoint decode_code_point(std::string_view text, size_t begin);
+
+// `value` must be a code point that UTF-8 can hold.
+void append_code_point(std::string& text, char32_t value);
+
+// Each maximal broken prefix becomes one U+FFFD (Unicode 15, section 3.9, "substitution of maximal subparts").
+std::string replace_invalid_utf8(std::string_view bytes);
+
+}  // namespace hone::text
