@@ -1,0 +1,82 @@
+#include "reward/gsm8k.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace hone {
+
+namespace {
+
+constexpr std::string_view kNumberCharacters = "0123456789.,";
+constexpr std::string_view kDigits = "0123456789";
+
+// Commas of "1,234,567.8" go; commas that do not separate groups of three stay.
+std::string without_thousands_commas(std::string_view number) {
+  const bool negative = number.starts_with('-');
+  const std::string_view whole = number.substr(negative ? 1 : 0, number.find('.') - (negative ? 1 : 0));
+  std::string plain;
+  for (size_t begin = 0; begin <= whole.size();) {
+    const size_t comma = std::min(whole.find(',', begin), whole.size());
+    const std::string_view group = whole.substr(begin, comma - begin);
+    const bool good = begin == 0 ? comma == whole.size() || (!group.empty() && group.size() <= 3) : group.size() == 3;
+    if (!good) return std::string(number);
+    plain += group;
+    begin = comma + 1;
+  }
+  const size_t whole_end = (negative ? 1 : 0) + whole.size();
+  return (negative ? "-" : "") + plain + std::string(number.substr(whole_end));
+}
+
+// The number in a run of `-?[0-9.,]+`, or nothing when it holds no digit.
+std::optional<std::string> read_number(std::string_view run) {
+  if (run.find_first_of(kDigits) == std::string_view::npos) return {};
+  const size_t end = run.find_last_not_of(".,") + 1;
+  run = run.substr(0, end);
+  std::string sign;
+  if (run.starts_with('-')) sign = "-", run.remove_prefix(1);
+  while (run.starts_with(',')) run.remove_prefix(1);
+  return without_thousands_commas(sign + std::string(run));
+}
+
+// The run of `-?[0-9.,]+` that begins at `begin`; empty when there is none.
+std::string_view run_at(std::string_view text, size_t begin) {
+  const size_t number = begin + (text.substr(begin).starts_with('-') ? 1 : 0);
+  const size_t end = std::min(text.find_first_not_of(kNumberCharacters, number), text.size());
+  return end > number ? text.substr(begin, end - begin) : std::string_view();
+}
+
+std::optional<std::string> find_strict(std::string_view text) {
+  constexpr std::string_view kMark = "#### ";
+  for (size_t mark = text.rfind(kMark); mark != std::string_view::npos;) {
+    if (const auto number = read_number(run_at(text, mark + kMark.size()))) return number;
+    if (mark == 0) break;
+    mark = text.rfind(kMark, mark - 1);
+  }
+  return {};
+}
+
+std::optional<std::string> find_flexible(std::string_view text) {
+  const size_t digit = text.find_last_of(kDigits);
+  if (digit == std::string_view::npos) return {};
+  size_t begin = text.find_last_not_of(kNumberCharacters, digit);
+  begin = begin == std::string_view::npos ? 0 : begin + 1;
+  if (begin > 0 && text[begin - 1] == '-') --begin;
+  return read_number(run_at(text, begin));
+}
+
+}  // namespace
+
+Score score_gsm8k(std::string_view text, std::string_view ground_truth, Gsm8kMethod method) {
+  const auto number = method == Gsm8kMethod::strict ? find_strict(text) : find_flexible(text);
+  if (!number) return {0.0f, "no answer found"};
+  if (*number != without_thousands_commas(ground_truth)) return {0.0f, fmt::format("wrong: {}", *number)};
+  return {1.0f, "right"};
+}
+
+std::optional<std::string> find_gsm8k_fault(std::string_view ground_truth) {
+  if (ground_truth.find_first_of(kDigits) != std::string_view::npos) return {};
+  return fmt::format("expected a number, found \"{}\"", ground_truth);
+}
+
+}  // namespace hone

@@ -1,0 +1,206 @@
+#include "reward/scorer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "reward/expression.h"
+#include "reward/gsm8k.h"
+
+namespace hone {
+namespace {
+
+TEST(Arithmetic, OnlyTheResultAndTheEndCount) {
+  struct Row {
+    const char *text, *truth;
+    FinishReason finish;
+    float value;
+  };
+  const Row table[] = {
+      {"360902507014050=0579", "0579", FinishReason::end, 1},
+      {"nonsense=0579", "0579", FinishReason::end, 1},
+      {"1=2=0579", "0579", FinishReason::end, 1},
+      {"360902507014050=0579", "0579", FinishReason::length, 0},
+      {"360902507014050=0579", "0579", FinishReason::stop, 0},
+      {"360902507014050=579", "0579", FinishReason::end, 0},
+      {"360902507014050=05790", "0579", FinishReason::end, 0},
+      {"0579", "0579", FinishReason::end, 0},
+      {"0579=", "0579", FinishReason::end, 0},
+      {"", "0579", FinishReason::end, 0},
+  };
+  for (const Row& row : table) {
+    EXPECT_EQ(score({"hone/arithmetic", row.text, row.truth, row.finish}).value, row.value) << row.text;
+  }
+}
+
+TEST(Gsm8k, StrictTakesTheLastMarkedNumberAndNothingElse) {
+  const std::string talk(480, 'x');
+  struct Row {
+    std::string text, truth;
+    float value;
+    const char* reason;
+  };
+  const Row table[] = {
+      {"#### 42", "42", 1, "right"},
+      {"2+40=42\n#### 42" + talk, "42", 1, "right"},  // R5: the whole answer is searched
+      {"2+40=42\n#### 42\n" + talk + " 17", "42", 1, "right"},
+      {"I think it may be 42 or so.", "42", 0, "no answer found"},  // R3
+      {"5", "5", 0, "no answer found"},                             // R2: never two rules on one text
+      {"\\boxed{5}", "5", 0, "no answer found"},
+      {"#### 41 no, #### 42", "42", 1, "right"},
+      {"#### 42 or #### none", "42", 1, "right"},
+      {"#### 115,000", "115000", 1, "right"},
+      {"#### 115,000", "115,000", 1, "right"},
+      {"#### 1,234,567.5", "1234567.5", 1, "right"},
+      {"#### 0,1", "01", 0, "wrong: 0,1"},  // R6: a comma separates thousands only in groups of three
+      {"#### 1234,567", "1234567", 0, "wrong: 1234,567"},
+      {"#### 72.", "72", 1, "right"},
+      {"#### 72, in total", "72", 1, "right"},
+      {"#### -3", "-3", 1, "right"},
+      {"#### -1,000", "-1000", 1, "right"},
+      {"#### $42", "42", 0, "no answer found"},
+      {"####42", "42", 0, "no answer found"},
+      {"#### ", "42", 0, "no answer found"},
+      {"#### .", "42", 0, "no answer found"},
+      {"##### 42", "42", 1, "right"},
+      {"#### 42.0", "42", 0, "wrong: 42.0"},
+      {"#### 142", "42", 0, "wrong: 142"},
+      {"", "42", 0, "no answer found"},
+  };
+  for (const Row& row : table) {
+    const Score got = score({"openai/gsm8k", row.text, row.truth, FinishReason::length});
+    EXPECT_EQ(got.value, row.value) << row.text;
+    EXPECT_EQ(got.reason, row.reason) << row.text;
+  }
+}
+
+TEST(Gsm8k, FlexibleTakesTheLastNumber) {
+  struct Row {
+    const char *text, *truth;
+    float value;
+  };
+  const Row table[] = {
+      {"The answer is 72, in total", "72", 1},
+      {"The answer is 72.", "72", 1},
+      {"it is $115,000!", "115000", 1},
+      {"41, no, 42 ... , .", "42", 1},
+      {"no number", "1", 0},
+      {"= -5", "-5", 1},
+      {"-5", "-5", 1},
+      {"x .5", ".5", 1},
+      {"1,2", "12", 0},
+      {"a,5", "5", 1},
+  };
+  for (const Row& row : table) {
+    EXPECT_EQ(score_gsm8k(row.text, row.truth, Gsm8kMethod::flexible).value, row.value) << row.text;
+  }
+}
+
+TEST(Gsm8k, TakesTimeLinearInTheLength) {
+  for (const std::string unit : {"#### ", "####  ", "1,", "-", "#", "9", "#### -,"}) {
+    std::string text;
+    while (text.size() < 2'000'000) text += unit;
+    score_gsm8k(text, "1", Gsm8kMethod::strict);
+    score_gsm8k(text + "x", "1", Gsm8kMethod::flexible);
+  }
+}
+
+TEST(Countdown, EachNumberOnceAndTheTarget) {
+  const std::string truth = R"({"target": 24, "numbers": [3, 3, 8, 8]})";
+  struct Row {
+    std::string answer;
+    float value;
+    const char* reason;
+  };
+  const Row table[] = {
+      {"8 / (3 - 8 / 3)", 1, "right"},  // through thirds, exactly
+      {"8/(3-8/3)", 1, "right"},
+      {" +8 / ( 3 - 8 / 3 )\n", 1, "right"},
+      {"-8 / (8 / 3 - 3)", 1, "right"},
+      {"8 + 8 + 3 + 3", 0, "another value than the target"},
+      {"3 * 8", 0, "the numbers are not those given, each once"},
+      {"3 * 8 + 3 * 8 - 24", 0, "the numbers are not those given, each once"},
+      {"24", 0, "the numbers are not those given, each once"},
+      {"8 / (3 - 8 / 3) = 24", 0, "the numbers are not those given, each once"},
+      {"83838", 0, "the numbers are not those given, each once"},
+      {"8 / (3 - 8 / 3", 0, "a bracket is not closed"},
+      {"8 / (3 - 8 / 3))", 0, "unexpected ')'"},
+      {"8 3 8 3", 0, "unexpected '3'"},
+      {"8 ** 3 - 8 - 3", 0, "unexpected '*'"},
+      {"8 // 3 + 8 * 3", 0, "unexpected '/'"},
+      {"8 / (3 - 3) + 8", 0, "division by zero"},
+      {"8 + 3 + 8 + 3 +", 0, "the expression breaks off"},
+      {"8.3 + 8 + 3", 0, "unexpected '.'"},
+      {"f(8) + 3 + 8 + 3", 0, "unexpected 'f'"},
+      {"", 0, "the numbers are not those given, each once"},
+  };
+  for (const Row& row : table) {
+    const std::string text = "so <answer>3</answer> or <answer>" + row.answer + "</answer> <answer>";
+    const Score got = score({"hone/countdown", text, truth, FinishReason::end});
+    EXPECT_EQ(got.value, row.value) << row.answer;
+    EXPECT_EQ(got.reason, row.reason) << row.answer;
+  }
+  EXPECT_EQ(score({"hone/countdown", "8 / (3 - 8 / 3)", truth, FinishReason::end}).reason, "no answer found");
+}
+
+TEST(Countdown, HostileAnswersAreBounded) {
+  const std::string truth = R"({"target": 1, "numbers": [1]})";
+  const auto judge = [&](const std::string& answer) {
+    return score({"hone/countdown", "<answer>" + answer + "</answer>", truth, FinishReason::end});
+  };
+  EXPECT_EQ(judge(std::string(499, '(') + "1" + std::string(499, ')')).reason, "nested too deeply");
+  EXPECT_EQ(judge(std::string(900, '-') + "1").reason, "nested too deeply");
+  EXPECT_EQ(judge(std::string(90, '(') + "1" + std::string(90, ')')).value, 1.0f);
+  EXPECT_EQ(judge(std::string(5'000'000, '(')).reason, "an expression of 5000000 bytes");
+  EXPECT_EQ(judge(std::string(900, '9')).value, 0.0f);
+  std::string tags;
+  for (int i = 0; i < 100'000; ++i) tags += "<answer>";
+  EXPECT_EQ(judge(tags).value, 0.0f);
+}
+
+TEST(Countdown, NumbersThatCouldOverflowAreRefused) {
+  const int64_t max = std::numeric_limits<int64_t>::max(), min = std::numeric_limits<int64_t>::min();
+  const std::vector<int64_t> one = {max}, two = {max, max}, small(20, 50);
+  EXPECT_TRUE(fits_exactly(one, 1000));
+  EXPECT_FALSE(fits_exactly(two, min));
+  EXPECT_TRUE(fits_exactly(small, 1000));
+  const std::vector<int64_t> many(30, 50);
+  EXPECT_FALSE(fits_exactly(many, 1));
+}
+
+TEST(Scorer, WhatIsNotFiniteIsAbsent) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const float value : {std::nanf(""), inf, -inf}) {
+    const Score got = finite_or_absent({value, "right"});
+    EXPECT_FALSE(got.value);
+    EXPECT_NE(got.reason.find("the scorer gave"), std::string::npos);
+  }
+  EXPECT_EQ(finite_or_absent({0.5f, "x"}).value, 0.5f);
+}
+
+TEST(Scorer, AFailingScorerMakesTheScoreAbsent) {
+  EXPECT_FALSE(score({"hone/countdown", "<answer>1</answer>", "not json", FinishReason::end}).value);
+}
+
+TEST(Scorer, NamesWhatCannotBeScoredInOneGo) {
+  const auto prompt = [](const char* source, const char* truth, int64_t line) {
+    return Prompt{
+        .ids = {1}, .text = "", .data_source = source, .ground_truth = truth, .file = "d.jsonl", .line = line};
+  };
+  const io::Faults faults = find_unscorable({prompt("hone/arithmetic", "0579", 1), prompt("mine", "1", 2),
+                                             prompt("mine", "1", 3), prompt("hone/countdown", "{\"target\": 1}", 4),
+                                             prompt("openai/gsm8k", "none", 5), prompt("hone/arithmetic", "", 6),
+                                             prompt("hone/countdown", "{\"target\": 1, \"numbers\": [-1]}", 7)});
+  ASSERT_EQ(faults.list().size(), 5u);
+  const std::string all = faults.list()[0] + faults.list()[1] + faults.list()[2] + faults.list()[3] + faults.list()[4];
+  for (const char* part : {"d.jsonl:2: no scorer for data source \"mine\" (2 rows); known: hone/arithmetic",
+                           "d.jsonl:4:", "d.jsonl:5:", "d.jsonl:6:", "d.jsonl:7:"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << part << " in " << all;
+  }
+  EXPECT_THROW(score({"mine", "", "", FinishReason::end}), Bug);
+}
+
+}  // namespace
+}  // namespace hone
