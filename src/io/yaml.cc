@@ -1,0 +1,162 @@
+// The reader of YAML: yaml-cpp's events, with the checks it leaves to its caller. The only file that includes it.
+#include "io/yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <sstream>
+
+#include "core/error.h"
+#include "io/file.h"
+
+namespace hone::io {
+namespace {
+
+constexpr size_t kDeepest = 100;
+constexpr int64_t kMostNodes = 1'000'000;  // aliases multiply; a recipe has hundreds
+
+class Builder : public YAML::EventHandler {
+ public:
+  explicit Builder(const std::string& name) : name_(name) {}
+  Yaml result;
+  int documents = 0;
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents > 1) fail(mark, "a second document");
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { scalar(mark, anchor, Json(), ""); }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& text) override {
+    // yaml-cpp's tags: "?" plain, "!" quoted, "" plain in some places.
+    if (tag != "?" && tag != "!" && !tag.empty()) fail(mark, "tag " + tag);
+    if (tag != "!" && text == "<<" && in_key()) fail(mark, "a merge key << (write the keys out)");
+    scalar(mark, anchor, tag == "!" ? Json(text) : plain_scalar(text), text);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) fail(mark, "an alias within its own anchor");
+    if (in_key()) fail(mark, "an alias as key");
+    const Json copy = found->second;
+    count(mark, copy, open_.size());
+    put(copy);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(mark, tag, anchor, Json(Json::Array()));
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(mark, tag, anchor, Json(Json::Object()));
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Frame {
+    Json value;
+    YAML::anchor_t anchor;
+    bool has_key = false;
+    std::string key;
+    std::string path;  // dotted, of this value
+  };
+
+  [[noreturn]] void fail(const YAML::Mark& mark, const std::string& what) const {
+    throw Error(fmt::format("{}:{}:{}: {}", name_, mark.line + 1, mark.column + 1, what));
+  }
+
+  bool in_key() const { return !open_.empty() && open_.back().value.is_object() && !open_.back().has_key; }
+
+  void count(const YAML::Mark& mark, const Json& value, size_t depth) {
+    if (++nodes_ > kMostNodes) fail(mark, fmt::format("more than {} values", kMostNodes));
+    if (depth > kDeepest) fail(mark, fmt::format("nested deeper than {} levels", kDeepest));
+    if (value.is_array()) {
+      for (const Json& item : value.as_array()) count(mark, item, depth + 1);
+    } else if (value.is_object()) {
+      for (const Json::Member& member : value.as_object()) count(mark, member.value, depth + 1);
+    }
+  }
+
+  void scalar(const YAML::Mark& mark, YAML::anchor_t anchor, Json value, const std::string& text) {
+    count(mark, value, open_.size());
+    if (!in_key()) {
+      if (anchor != 0) anchors_[anchor] = value;
+      put(std::move(value));
+      return;
+    }
+    Frame& frame = open_.back();
+    if (frame.value.find(text) != nullptr) fail(mark, fmt::format("key {} comes twice", text));
+    frame.has_key = true;
+    frame.key = text;
+    result.lines.emplace(path_of_key(), mark.line + 1);
+  }
+
+  std::string path_of_key() const {
+    const Frame& frame = open_.back();
+    return frame.path.empty() ? frame.key : frame.path + "." + frame.key;
+  }
+
+  void put(Json value) {
+    if (open_.empty()) {
+      result.tree = std::move(value);
+    } else if (open_.back().value.is_array()) {
+      open_.back().value.push_back(std::move(value));
+    } else {
+      open_.back().value.object_members().push_back({std::move(open_.back().key), std::move(value)});
+      open_.back().has_key = false;
+    }
+  }
+
+  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Json value) {
+    if (tag != "?" && tag != "!" && !tag.empty()) fail(mark, "tag " + tag);
+    if (in_key()) fail(mark, "a key that is not a scalar");
+    count(mark, value, open_.size() + 1);
+    std::string path;
+    if (!open_.empty()) {
+      path = open_.back().value.is_object()
+                 ? path_of_key()
+                 : fmt::format("{}[{}]", open_.back().path, open_.back().value.as_array().size());
+    }
+    open_.push_back({std::move(value), anchor, false, "", std::move(path)});
+  }
+
+  void close() {
+    Frame frame = std::move(open_.back());
+    open_.pop_back();
+    if (frame.anchor != 0) anchors_[frame.anchor] = frame.value;
+    put(std::move(frame.value));
+  }
+
+  const std::string& name_;
+  std::vector<Frame> open_;
+  std::map<YAML::anchor_t, Json> anchors_;
+  int64_t nodes_ = 0;
+};
+
+}  // namespace
+
+Yaml parse_yaml(std::string_view text, const std::string& name) {
+  const size_t broken = find_broken_utf8(text);
+  if (broken != std::string_view::npos) {
+    const auto [line, column] = line_and_column(text, broken);
+    throw Error(fmt::format("{}:{}:{}: bytes that are not UTF-8", name, line, column));
+  }
+  Builder builder(name);
+  std::istringstream stream{std::string(text)};
+  try {
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const YAML::Exception& error) {
+    throw Error(fmt::format("{}:{}:{}: {}", name, error.mark.line + 1, error.mark.column + 1, error.msg));
+  }
+  return std::move(builder.result);
+}
+
+Yaml read_yaml(const std::string& path) { return parse_yaml(read_file(path), path); }
+
+}  // namespace hone::io
