@@ -1,0 +1,227 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstdio>
+
+#include "config/load.h"
+#include "config/print.h"
+#include "core/error.h"
+#include "core/random.h"
+#include "io/yaml.h"
+
+namespace hone::config {
+namespace {
+
+struct Sample {
+  bool shuffle = true;
+  int64_t batch = 8;
+  double lr = 1e-6;
+  std::string mode = "mean";
+  std::string folder = "runs/${names.project}/x";
+  std::string project = "hone";
+  std::vector<std::string> files;
+  std::vector<double> betas = {0.9, 0.999};
+  std::optional<int64_t> limit;
+  std::optional<double> high;
+};
+
+Schema schema_of(Sample& s) {
+  Schema schema;
+  schema.field("data.files", &s.files, "Files.").required().effect(Effect::nothing);
+  schema.field("data.shuffle", &s.shuffle, "Shuffles.");
+  schema.field("data.batch", &s.batch, "Rows.").at_least(1).at_most(1024);
+  schema.field("data.limit", &s.limit, "At most so many | rows.").at_least(1).effect(Effect::length);
+  schema.field("actor.optim.lr", &s.lr, "Rate.").at_least(0).below(1).also_called({"learning_rate"});
+  schema.field("actor.optim.betas", &s.betas, "Betas.").at_least(0).below(1);
+  schema.field("actor.mode", &s.mode, "Mode.").one_of({"mean", "sum"}).because("not there yet");
+  schema.field("actor.high", &s.high, "High.").above(0).when("mode is mean");
+  schema.field("names.project", &s.project, "Name.").effect(Effect::nothing);
+  schema.field("names.folder", &s.folder, "Folder.").effect(Effect::nothing);
+  schema.ignored("trainer.gpus", "one process uses every core");
+  schema.ignored("fsdp.*", "weights are not sharded");
+  schema.refused("actor.kl", {0, 0.001}, "KL is off");
+  schema.refused("fsdp.offload", {false}, "a test of the closer rule");
+  schema.renamed("actor.optim.rate", "actor.optim.lr");
+  return schema;
+}
+
+struct Outcome {
+  Sample sample;
+  std::vector<std::string> notes;
+  std::vector<std::string> faults;
+  std::string yaml;
+  uint64_t hash;
+};
+
+Outcome run(std::vector<std::string> arguments, bool with_files = true) {
+  if (with_files) arguments.insert(arguments.begin(), "data.files=a.jsonl");
+  Outcome outcome;
+  Schema schema = schema_of(outcome.sample);
+  io::Faults faults;
+  outcome.notes = apply(schema, settings_of_arguments(arguments, faults), faults);
+  outcome.faults = faults.list();
+  outcome.yaml = effective_yaml(schema);
+  outcome.hash = schema.hash();
+  return outcome;
+}
+
+TEST(Config, ArgumentsFindTheirFields) {
+  const Outcome o =
+      run({"+data.batch=3", "actor.optim.lr=3e-4", "actor.optim.betas=[0.5,0]", "data.files=['a b',c]", "data.limit=7",
+           "data.limit=null", "++actor.high=1", "data.shuffle=False", "names.project=12", "data.batch=4"});
+  EXPECT_TRUE(o.faults.empty()) << o.faults[0];
+  EXPECT_EQ(o.sample.batch, 4);
+  EXPECT_EQ(o.sample.lr, 3e-4);
+  EXPECT_EQ(o.sample.betas, (std::vector<double>{0.5, 0}));
+  EXPECT_EQ(o.sample.files, (std::vector<std::string>{"a b", "c"}));
+  EXPECT_FALSE(o.sample.limit.has_value());
+  EXPECT_EQ(o.sample.high, 1.0);
+  EXPECT_FALSE(o.sample.shuffle);
+  EXPECT_EQ(o.sample.folder, "runs/12/x") << "a default with a reference follows what it names";
+}
+
+TEST(Config, FaultsNamePlaceKeyExpectedAndFound) {
+  struct Case {
+    const char* argument;
+    const char* fault;
+  };
+  const Case cases[] = {
+      {"learnign_rate=3e-4", "unknown key; the nearest known one is actor.optim.lr"},
+      {"actor.optim.learning_rat=1", "the nearest known one is actor.optim.lr"},
+      {"data.batches=1", "the nearest known one is data.batch"},
+      {"data.btach=1", "the nearest known one is data.batch"},
+      {"trainer.gpu=1", "the nearest known one is trainer.gpus"},
+      {"zzzzqqqq=1", "command line: zzzzqqqq: unknown key"},
+      {"data=3", "data: expected a group of keys, found number 3"},
+      {"data.batch=many", "command line: data.batch: expected integer, found text \"many\""},
+      {"data.batch=3.0", "expected integer, found number 3.0"},
+      {"data.batch=0", "expected at least 1, at most 1024, found number 0"},
+      {"data.batch=null", "expected integer, found null"},
+      {"data.shuffle=yes", "expected true or false, found text \"yes\""},
+      {"actor.optim.lr=fast", "expected number, found text \"fast\""},
+      {"actor.optim.lr=1", "expected at least 0, below 1, found number 1"},
+      {"actor.optim.lr=.nan", "expected number, found text \".nan\""},
+      {"actor.optim.betas=[0.5,x]", "expected list of numbers"},
+      {"actor.optim.betas=0.5", "expected list of numbers"},
+      {"actor.optim.betas=[0.5,1]", "expected at least 0, below 1, found number 1"},
+      {"actor.mode=median", "expected one of mean, sum, found text \"median\": not there yet"},
+      {"actor.high=0", "expected above 0, found number 0"},
+      {"actor.kl=0.2", "actor.kl: 0.2 is refused: KL is off (neutral: 0 or 0.001)"},
+      {"fsdp.offload=true", "is refused: a test of the closer rule"},
+      {"nonsense", "expected key=value, found nonsense"},
+      {"=3", "expected key=value, found =3"},
+      {"~data.batch=3", "expected key=value"},
+      {"data.files=[a", "argument data.files=[a:1:"},
+      {"names.project=${names.folder}", "leads back to itself"},
+      {"names.project=${no.such}", "${no.such} names no key"},
+      {"names.project=${oc.env:HONE_NO_SUCH}", "environment variable HONE_NO_SUCH is not set"},
+      {"names.project=${now:%Y}", "only oc.env is known"},
+      {"names.project=${names", "has no closing brace"},
+  };
+  for (const Case& c : cases) {
+    const Outcome o = run({c.argument});
+    ASSERT_FALSE(o.faults.empty()) << c.argument;
+    EXPECT_NE(o.faults[0].find(c.fault), std::string::npos) << c.argument << "\n" << o.faults[0];
+  }
+  EXPECT_EQ(run({"data.batch=x", "actor.mode=y", "nope=1"}, false).faults.size(), 4u) << "all at once, with the file";
+}
+
+TEST(Config, NeutralValuesAndKeysWithoutMeaningAreFine) {
+  const Outcome o = run({"actor.kl=0", "actor.kl=0.0", "actor.kl=null", "actor.kl=0.001", "fsdp.offload=false",
+                         "trainer.gpus=8", "fsdp.size=-1", "fsdp._target_=x.y", "data={}"});
+  EXPECT_TRUE(o.faults.empty()) << o.faults[0];
+  ASSERT_EQ(o.notes.size(), 2u);
+  EXPECT_EQ(o.notes[0], "command line: trainer.gpus = 8 has no meaning here: one process uses every core");
+}
+
+TEST(Config, OldNamesAreTaken) {
+  const Outcome o = run({"actor.optim.rate=0.5"});
+  EXPECT_EQ(o.sample.lr, 0.5);
+  EXPECT_EQ(o.notes, std::vector<std::string>{"command line: actor.optim.rate is called actor.optim.lr now"});
+  EXPECT_EQ(run({"actor.optim.rate=0.5", "actor.optim.lr=0.25"}).faults.size(), 1u);
+}
+
+TEST(Config, ReferencesKeepTheKindOrAreWrittenOut) {
+  ::setenv("HONE_TEST_NAME", "7", 1);
+  const Outcome o =
+      run({"data.batch=${oc.env:HONE_TEST_NAME}", "data.limit=${data.batch}",
+           "names.project=p-${data.limit}-${oc.env:HONE_NO_SUCH,none}", "data.files=['${names.project}']"});
+  EXPECT_TRUE(o.faults.empty()) << o.faults[0];
+  EXPECT_EQ(o.sample.limit, 7);
+  EXPECT_EQ(o.sample.files[0], "p-7-none");
+}
+
+TEST(Config, FilesGiveLinesAndEffectiveYamlReadsBack) {
+  const std::string path = ::testing::TempDir() + "/hone_config_test.yaml";
+  const auto write = [&](const std::string& text) {
+    FILE* file = std::fopen(path.c_str(), "wb");
+    std::fwrite(text.data(), 1, text.size(), file);
+    std::fclose(file);
+  };
+  write("data:\n  files: [a.jsonl]\n  batch: text\nactor:\n  optim: {lr: 1e-4}\n  mood: sum\n");
+  Sample sample;
+  Schema schema = schema_of(sample);
+  io::Faults faults;
+  apply(schema, settings_of_file(path), faults);
+  ASSERT_EQ(faults.list().size(), 2u);
+  EXPECT_EQ(faults.list()[0], path + ":3: data.batch: expected integer, found text \"text\"");
+  EXPECT_EQ(faults.list()[1], path + ":6: actor.mood: unknown key; the nearest known one is actor.mode");
+  EXPECT_EQ(sample.lr, 1e-4);
+
+  const Outcome o = run({"actor.optim.lr=0.1", "actor.high=3", "names.project='a: b'", "data.limit=null"});
+  write(o.yaml);
+  Sample again;
+  Schema second = schema_of(again);
+  io::Faults none;
+  apply(second, settings_of_file(path), none);
+  EXPECT_TRUE(none.empty()) << none.list()[0];
+  EXPECT_EQ(effective_yaml(second), o.yaml);
+  EXPECT_EQ(second.hash(), o.hash);
+  std::remove(path.c_str());
+}
+
+TEST(Config, TheHashSeesWhatChangesResultsAndNothingElse) {
+  const uint64_t plain = run({}).hash;
+  EXPECT_EQ(run({"names.project=other", "data.files=b.jsonl", "data.limit=3", "trainer.gpus=4"}).hash, plain);
+  EXPECT_NE(run({"data.batch=9"}).hash, plain);
+  EXPECT_NE(run({"actor.optim.lr=2e-6"}).hash, plain);
+
+  Sample sample;
+  Schema schema = schema_of(sample);
+  const io::Json saved = schema.tree();
+  sample.batch = 9;
+  sample.project = "other";
+  EXPECT_EQ(schema.differences(saved), std::vector<std::string>{"data.batch: saved 8, now 9"});
+}
+
+TEST(Config, HelpShowsEveryKey) {
+  Sample sample;
+  const Schema schema = schema_of(sample);
+  const std::string markdown = help_markdown(schema);
+  for (const Field& field : schema.fields()) EXPECT_NE(markdown.find("`" + field.key() + "`"), std::string::npos);
+  EXPECT_NE(markdown.find("At most so many \\| rows."), std::string::npos);
+  EXPECT_NE(markdown.find("`fsdp.*`"), std::string::npos);
+  EXPECT_EQ(help_text(schema, "actor.high"),
+            "actor.high (number or null, above 0; default null)\n    High. Has an effect when mode is mean.\n");
+}
+
+TEST(Config, MutatedArgumentsNeverCrash) {
+  const RandomKey key{11, Stream::test};
+  const std::vector<std::string> seeds = {"data.files=['a',\"b\"]", "actor.optim.lr=${data.batch}",
+                                          "+data.limit={a: 1}", "names.project=${oc.env:X,y}"};
+  for (uint32_t round = 0; round < 3000; ++round) {
+    std::string text = seeds[round % seeds.size()];
+    for (uint32_t i = 0; i < 3; ++i) {
+      const size_t at = random_below(key, round, 0, i, static_cast<uint32_t>(text.size()));
+      if (random_below(key, round, 1, i, 2) == 0) {
+        text[at] = "[]{}$:=.'\",~+x"[random_below(key, round, 2, i, 14)];
+      } else {
+        text.insert(at, 1, static_cast<char>(random_below(key, round, 3, i, 256)));
+      }
+    }
+    run({text});
+  }
+}
+
+}  // namespace
+}  // namespace hone::config

@@ -1,0 +1,172 @@
+#include "config/field.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "io/yaml.h"
+
+namespace hone::config {
+namespace {
+
+using io::Json;
+
+// From the tree to a value; nothing when the kind is wrong.
+bool from_json(const Json& json, bool& out) {
+  if (json.is_bool()) out = json.as_bool();
+  return json.is_bool();
+}
+bool from_json(const Json& json, int64_t& out) {
+  if (json.is_int()) out = json.as_int();
+  return json.is_int();
+}
+bool from_json(const Json& json, double& out) {
+  if (json.is_number()) out = json.as_double();
+  return json.is_number();
+}
+bool from_json(const Json& json, std::string& out) {
+  if (json.is_string()) out = json.as_string();
+  if (json.is_int()) out = json.dump();  // a name such as 2024
+  return json.is_string() || json.is_int();
+}
+template <class T>
+bool from_json(const Json& json, std::optional<T>& out) {
+  if (json.is_null()) {
+    out.reset();
+    return true;
+  }
+  T value{};
+  if (!from_json(json, value)) return false;
+  out = std::move(value);
+  return true;
+}
+template <class T>
+bool from_json(const Json& json, std::vector<T>& out) {
+  std::vector<T> values;
+  if (json.is_array()) {
+    for (const Json& item : json.as_array()) {
+      values.emplace_back();
+      if (!from_json(item, values.back())) return false;
+    }
+  } else if (!json.is_null()) {
+    values.emplace_back();
+    if (!std::is_same_v<T, std::string> || !from_json(json, values.back())) return false;
+  }
+  out = std::move(values);
+  return true;
+}
+
+template <class T>
+Json to_json(const T& value) {
+  return Json(value);
+}
+template <class T>
+Json to_json(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
+}
+template <class T>
+Json to_json(const std::vector<T>& values) {
+  return Json(Json::Array(values.begin(), values.end()));
+}
+
+std::string number_text(double value) {
+  const auto whole = static_cast<int64_t>(value);
+  return static_cast<double>(whole) == value ? std::to_string(whole) : io::shortest(value);
+}
+
+}  // namespace
+
+Field::Field(std::string key, Target target, std::string doc)
+    : key_(std::move(key)), doc_(std::move(doc)), target_(target), default_(value()) {}
+
+Field& Field::at_least(double value) {
+  low_ = value;
+  low_open_ = false;
+  return *this;
+}
+Field& Field::above(double value) {
+  low_ = value;
+  low_open_ = true;
+  return *this;
+}
+Field& Field::at_most(double value) {
+  high_ = value;
+  high_open_ = false;
+  return *this;
+}
+Field& Field::below(double value) {
+  high_ = value;
+  high_open_ = true;
+  return *this;
+}
+Field& Field::one_of(std::vector<std::string> choices) {
+  choices_ = std::move(choices);
+  return *this;
+}
+Field& Field::because(std::string reason) {
+  reason_ = std::move(reason);
+  return *this;
+}
+Field& Field::effect(Effect effect) {
+  effect_ = effect;
+  return *this;
+}
+Field& Field::when(std::string condition) {
+  condition_ = std::move(condition);
+  return *this;
+}
+Field& Field::also_called(std::vector<std::string> aliases) {
+  aliases_ = std::move(aliases);
+  return *this;
+}
+Field& Field::required() {
+  required_ = true;
+  return *this;
+}
+
+Json Field::value() const {
+  return std::visit([](const auto* place) { return to_json(*place); }, target_);
+}
+
+std::string Field::type_text() const {
+  constexpr const char* kTexts[] = {
+      "true or false",   "integer",         "number",         "text",        "text or a list of texts",
+      "list of numbers", "integer or null", "number or null", "text or null"};
+  return kTexts[target_.index()];
+}
+
+std::string Field::range_text() const {
+  std::string text;
+  if (low_.has_value()) text = (low_open_ ? "above " : "at least ") + number_text(*low_);
+  if (high_.has_value()) {
+    text += (text.empty() ? "" : ", ") + std::string(high_open_ ? "below " : "at most ") + number_text(*high_);
+  }
+  for (size_t i = 0; i < choices_.size(); ++i) {
+    text += (i == 0 ? "one of " : ", ") + choices_[i];
+  }
+  return text;
+}
+
+std::string Field::assign(const Json& json) {
+  const Json old = value();
+  const bool fits = std::visit([&](auto* place) { return from_json(json, *place); }, target_);
+  if (!fits) return fmt::format("expected {}, found {}", type_text(), json.describe());
+  const Json now = value();
+  const Json::Array items = now.is_array() ? now.as_array() : Json::Array{now};
+  for (const Json& item : items) {
+    bool allowed = true;
+    if (item.is_number()) {
+      const double number = item.as_double();
+      if (low_.has_value()) allowed = low_open_ ? number > *low_ : number >= *low_;
+      if (high_.has_value()) allowed = allowed && (high_open_ ? number < *high_ : number <= *high_);
+    }
+    if (item.is_string() && !choices_.empty()) {
+      allowed = std::find(choices_.begin(), choices_.end(), item.as_string()) != choices_.end();
+    }
+    if (allowed) continue;
+    std::visit([&](auto* place) { from_json(old, *place); }, target_);
+    return fmt::format("expected {}, found {}{}", range_text(), item.describe(), reason_.empty() ? "" : ": " + reason_);
+  }
+  return "";
+}
+
+}  // namespace hone::config

@@ -1,0 +1,65 @@
+// Field: one option, listed once: key, where its value lives, what it means and what it may be. Parsing, printing,
+// help, validation and the hash of a run all follow from the list (config/schema.h).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "io/json.h"
+
+namespace hone::config {
+
+// What another value of a field changes.
+enum class Effect {
+  results,  // the numbers of a run: part of its hash
+  length,   // how far it goes; the steps that both runs have are the same unless a schedule looks at the length
+  nothing   // speed, places and names only
+};
+
+class Field {
+ public:
+  using Target = std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*, std::vector<double>*,
+                              std::optional<int64_t>*, std::optional<double>*, std::optional<std::string>*>;
+  Field(std::string key, Target target, std::string doc);
+
+  // Builder calls; each gives the field back. Bounds hold for every number in a list; null is free of them.
+  Field& at_least(double value);
+  Field& above(double value);
+  Field& at_most(double value);
+  Field& below(double value);
+  Field& one_of(std::vector<std::string> choices);
+  Field& because(std::string reason);  // added to the fault of a value out of range: why others are refused
+  Field& effect(Effect effect);
+  Field& when(std::string condition);                    // "has an effect when CONDITION"
+  Field& also_called(std::vector<std::string> aliases);  // names elsewhere, for suggestions only
+  Field& required();                                     // empty text or list is a fault
+
+  const std::string& key() const { return key_; }
+  const std::string& doc() const { return doc_; }
+  const std::string& condition() const { return condition_; }
+  const std::vector<std::string>& aliases() const { return aliases_; }
+  Effect effect() const { return effect_; }
+  bool is_required() const { return required_; }
+  const io::Json& default_value() const { return default_; }
+  io::Json value() const;
+  std::string type_text() const;   // "number", "integer or null", "text or a list of texts"
+  std::string range_text() const;  // "above 0, at most 1"; empty when anything goes
+  // Puts the value in its place. Gives what is wrong with it, or nothing; the place then keeps its old value.
+  std::string assign(const io::Json& value);
+
+ private:
+  std::string key_, doc_, condition_, reason_;
+  Target target_;
+  io::Json default_;
+  std::optional<double> low_, high_;
+  bool low_open_ = false, high_open_ = false;
+  std::vector<std::string> choices_, aliases_;
+  Effect effect_ = Effect::results;
+  bool required_ = false;
+};
+
+}  // namespace hone::config

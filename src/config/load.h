@@ -1,0 +1,28 @@
+// From a YAML file and `key=value` arguments to the values of a schema.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/schema.h"
+#include "io/faults.h"
+
+namespace hone::config {
+
+struct Setting {
+  std::string key;  // dotted
+  io::Json value;
+  std::string where;  // "recipe.yaml:12" or "command line"
+};
+
+// A tree as dotted leaves; empty groups and null groups say nothing.
+std::vector<Setting> settings_of_file(const std::string& path);
+// `key=value` as in Hydra: a leading + or ++ is passed over, [a,b] is a list, quotes make text, null is null.
+std::vector<Setting> settings_of_arguments(const std::vector<std::string>& arguments, io::Faults& faults);
+
+// Puts the settings, later ones over earlier ones, into the schema's fields. Unknown keys (with the nearest known one),
+// wrong kinds, values out of range, refused keys and missing required ones all go to `faults`. Gives one line for each
+// key that was accepted without a meaning here.
+std::vector<std::string> apply(Schema& schema, const std::vector<Setting>& settings, io::Faults& faults);
+
+}  // namespace hone::config
