@@ -1,0 +1,263 @@
+#include "rollout/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "rollout/batch.h"
+
+namespace hone {
+
+namespace {
+
+// Adds the time until its end to a counter.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds), start_(std::chrono::steady_clock::now()) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+int64_t count_kv_blocks(const Decoder& decoder, const EngineOptions& options) {
+  const int64_t block_bytes = KvCache::block_bytes(decoder.config(), decoder.dtype());
+  const int64_t num_blocks = options.num_kv_blocks > 0 ? options.num_kv_blocks : options.kv_bytes / block_bytes;
+  if (num_blocks < 1) {
+    throw Error(fmt::format("a KV cache of {} bytes holds no block: one of {} tokens takes {} bytes", options.kv_bytes,
+                            kernels::kKvBlock, block_bytes),
+                "give the KV cache more memory");
+  }
+  return num_blocks;
+}
+
+const EngineOptions& checked(const EngineOptions& options) {
+  if (options.max_num_seqs < 1 || options.max_num_batched_tokens < 1) {
+    throw Error(fmt::format("max_num_seqs is {} and max_num_batched_tokens {}; both must be at least 1",
+                            options.max_num_seqs, options.max_num_batched_tokens));
+  }
+  return options;
+}
+
+std::string describe(const DrawnPrompt& drawn) {
+  const Prompt& prompt = *drawn.prompt;
+  return prompt.file.empty() ? fmt::format("prompt {}", drawn.draw) : fmt::format("{}:{}", prompt.file, prompt.line);
+}
+
+bool ends(const SamplingParams& sampling, int32_t id) {
+  return !sampling.ignore_eos &&
+         std::find(sampling.end_ids.begin(), sampling.end_ids.end(), id) != sampling.end_ids.end();
+}
+
+Trajectory trajectory_of(Sequence& sequence, const SequenceGroup& group) {
+  Trajectory t;
+  t.draw = group.drawn.draw;
+  t.sample = sequence.sample;
+  t.prompt_ids = group.drawn.prompt->ids;
+  t.response_ids.assign(sequence.ids.begin() + sequence.num_prompt, sequence.ids.end());
+  t.logprobs = std::move(sequence.logprobs);
+  t.versions = std::move(sequence.versions);
+  t.temperature = group.sampling.temperature;
+  t.finish = sequence.finish;
+  return t;
+}
+
+}  // namespace
+
+Engine::Engine(kernels::Context& ctx, const Decoder& decoder, const EngineOptions& options)
+    : ctx_(ctx),
+      decoder_(decoder),
+      options_(checked(options)),
+      kv_(decoder.config(), decoder.dtype(), count_kv_blocks(decoder, options)),
+      kv_version_(decoder.version()),
+      scheduler_(options_, kv_.num_blocks(), kernels::kKvBlock) {}
+
+void Engine::add(const DrawnPrompt& drawn, int num_samples, const SamplingParams& sampling) {
+  HONE_CHECK(num_samples > 0 && !groups_.contains(drawn.draw) && !finished_.contains(drawn.draw),
+             "draw {} with {} samples is empty or in flight", drawn.draw, num_samples);
+  check_fits(drawn, sampling);
+  auto& group = groups_[drawn.draw] = std::make_unique<SequenceGroup>();
+  group->drawn = drawn;
+  group->sampling = sampling;
+  if (sampling.valid_vocab == 0) group->sampling.valid_vocab = decoder_.config().vocab_size;
+  group->num_unfinished = num_samples;
+  group->sequences.resize(static_cast<size_t>(num_samples));
+  for (size_t sample = 0; sample < group->sequences.size(); ++sample) {
+    Sequence& sequence = group->sequences[sample];
+    sequence.group = group.get();
+    sequence.sample = static_cast<uint32_t>(sample);
+    sequence.ids = drawn.prompt->ids;
+    sequence.num_prompt = sequence.num_ids();
+    if (sampling.max_new_tokens > 0) scheduler_.add(sequence);
+  }
+  if (sampling.max_new_tokens == 0) end_all(*group, FinishReason::length);
+}
+
+void Engine::check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling) const {
+  const ModelConfig& config = decoder_.config();
+  const std::vector<int32_t>& ids = drawn.prompt->ids;
+  HONE_CHECK(sampling.max_new_tokens >= 0 && sampling.temperature >= 0 && sampling.valid_vocab >= 0 &&
+                 sampling.valid_vocab <= config.vocab_size,
+             "max_new_tokens {}, temperature {}, valid_vocab {} of {}", sampling.max_new_tokens, sampling.temperature,
+             sampling.valid_vocab, config.vocab_size);
+  if (ids.empty()) {
+    throw Error(fmt::format("{}: the prompt has no tokens", describe(drawn)), "an answer needs one to start from");
+  }
+  for (int32_t id : ids) {
+    if (id >= 0 && id < config.vocab_size) continue;
+    throw Error(fmt::format("{}: the prompt has token {}, the model knows {}", describe(drawn), id, config.vocab_size),
+                "use the tokenizer of the model");
+  }
+  const int64_t num_ids = static_cast<int64_t>(ids.size()) + sampling.max_new_tokens;
+  const std::string sizes = fmt::format("{}: a prompt of {} tokens and max_new_tokens {}", describe(drawn), ids.size(),
+                                        sampling.max_new_tokens);
+  if (config.max_position_embeddings > 0 && num_ids > config.max_position_embeddings) {
+    throw Error(fmt::format("{} exceed the model's {} positions", sizes, config.max_position_embeddings),
+                "shorten the prompt or the answer");
+  }
+  const int64_t num_computed = std::max<int64_t>(num_ids - 1, 1);  // the last id of an answer is never fed
+  if (num_computed <= scheduler_.max_ids()) return;
+  if (num_computed > kv_.num_blocks() * kernels::kKvBlock) {
+    throw Error(fmt::format("{} need {} blocks of the KV cache, which has {} ({} tokens each)", sizes,
+                            scheduler_.pool().blocks_for(num_computed), kv_.num_blocks(), kernels::kKvBlock),
+                "give the KV cache more memory, or shorten the prompt or the answer");
+  }
+  throw Error(fmt::format("{} exceed max_num_batched_tokens, {}", sizes, options_.max_num_batched_tokens),
+              "enable chunked prefill or raise max_num_batched_tokens");
+}
+
+bool Engine::step() {
+  if (!has_work()) return false;
+  Stopwatch total(stats_.seconds);
+  if (decoder_.version() != kv_version_) scheduler_.recompute_all();
+  kv_version_ = decoder_.version();
+  const Schedule& schedule = scheduler_.schedule();
+  run(schedule);
+  postprocess(schedule);
+  return has_work();
+}
+
+void Engine::run(const Schedule& schedule) {
+  for (const auto& [to, from] : schedule.copies) kv_.copy_block(to, from);
+  fill_batch(batch_, schedule);
+  Stopwatch model(stats_.model_seconds);
+  Arena::Scope scope(ctx_.scratch);
+  const int64_t num_draws = static_cast<int64_t>(schedule.draws.size());
+  ComputeView y_RD = ctx_.scratch.take(decoder_.dtype(), num_draws, decoder_.config().hidden_size);
+  decoder_.forward(ctx_, batch_, kv_, y_RD);
+  draw_ids(schedule, y_RD);
+}
+
+// Logits in chunks of rows that fit logits_bytes; the rows of a chunk share one valid_vocab.
+void Engine::draw_ids(const Schedule& schedule, ConstComputeView y_RD) {
+  const int64_t V = decoder_.config().vocab_size, R = y_RD.rows;
+  const int64_t max_rows =
+      std::clamp<int64_t>(options_.logits_bytes / (V * int64_t(sizeof(float))), 1, std::max<int64_t>(R, 1));
+  View<float> logits_RV = ctx_.scratch.take<float>(max_rows, V);
+  drawn_ids_.resize(static_cast<size_t>(R));
+  drawn_logprobs_.resize(static_cast<size_t>(R));
+  const auto group_of = [&](int64_t r) { return schedule.draws[static_cast<size_t>(r)].sequence->group; };
+  for (int64_t begin = 0; begin < R;) {
+    const int64_t valid_vocab = group_of(begin)->sampling.valid_vocab;
+    draw_rows_.clear();
+    int64_t r = begin;
+    for (; r < R && r < begin + max_rows && group_of(r)->sampling.valid_vocab == valid_vocab; ++r) {
+      const Sequence& sequence = *schedule.draws[static_cast<size_t>(r)].sequence;
+      const SequenceGroup& group = *sequence.group;
+      draw_rows_.push_back(
+          {group.sampling.temperature, random_uniform(group.sampling.key, group.drawn.draw, sequence.sample,
+                                                      static_cast<uint32_t>(sequence.num_response()))});
+    }
+    View<float> chunk_RV = logits_RV.slice_rows(0, r - begin);
+    decoder_.logits(ctx_, chunk_RV, y_RD.slice_rows(begin, r - begin));
+    kernels::sample(ctx_, std::span(drawn_ids_).subspan(static_cast<size_t>(begin), draw_rows_.size()),
+                    {drawn_logprobs_.data() + begin, r - begin}, chunk_RV, draw_rows_, valid_vocab);
+    begin = r;
+  }
+}
+
+void Engine::postprocess(const Schedule& schedule) {
+  ++stats_.num_steps;
+  stats_.num_generated += static_cast<int64_t>(schedule.draws.size());
+  for (const auto& [sequence, num_tokens] : schedule.items) {
+    const bool decodes = sequence->num_response() > 0 && num_tokens == sequence->num_uncached();
+    stats_.num_prefilled += num_tokens - (decodes ? 1 : 0);
+  }
+  scheduler_.computed();
+  for (size_t r = 0; r < schedule.draws.size(); ++r) {
+    append(*schedule.draws[r].sequence, drawn_ids_[r], drawn_logprobs_[r]);
+  }
+}
+
+void Engine::append(Sequence& sequence, int32_t id, float logprob) {
+  const SamplingParams& sampling = sequence.group->sampling;
+  if (!std::isfinite(logprob) || id < 0 || id >= sampling.valid_vocab) {
+    throw Error(fmt::format("{}: the model's logits are not finite (sample {}, token {} of the answer, version {})",
+                            describe(sequence.group->drawn), sequence.sample, sequence.num_response(), kv_version_),
+                "the weights have diverged: go back to an older checkpoint", 4);
+  }
+  sequence.ids.push_back(id);
+  sequence.logprobs.push_back(logprob);
+  sequence.versions.push_back(kv_version_);
+  if (ends(sampling, id)) {
+    end(sequence, FinishReason::end);
+  } else if (sequence.num_response() == sampling.max_new_tokens) {
+    end(sequence, FinishReason::length);
+  }
+}
+
+void Engine::end(Sequence& sequence, FinishReason finish) {
+  scheduler_.finish(sequence);
+  sequence.finish = finish;
+  SequenceGroup& group = *sequence.group;
+  if (--group.num_unfinished == 0) complete(group);
+}
+
+// The group's sequences are gone after this.
+void Engine::complete(SequenceGroup& group) {
+  const uint64_t draw = group.drawn.draw;
+  Group& done = finished_[draw];
+  done.drawn = group.drawn;
+  for (Sequence& sequence : group.sequences) done.trajectories.push_back(trajectory_of(sequence, group));
+  groups_.erase(draw);
+}
+
+std::vector<Group> Engine::take_finished() {
+  std::vector<Group> groups;
+  for (auto& [draw, group] : finished_) groups.push_back(std::move(group));
+  finished_.clear();
+  return groups;
+}
+
+std::vector<Group> Engine::run_all() {
+  while (step()) {
+  }
+  return take_finished();
+}
+
+bool Engine::abort(uint64_t draw) {
+  const auto found = groups_.find(draw);
+  if (found == groups_.end()) return false;
+  end_all(*found->second, FinishReason::aborted);
+  return true;
+}
+
+void Engine::end_all(SequenceGroup& group, FinishReason finish) {
+  int64_t left = group.num_unfinished;  // the last one takes the group with it
+  for (size_t sample = 0; left > 0; ++sample) {
+    if (group.sequences[sample].state == SequenceState::finished) continue;
+    --left;
+    end(group.sequences[sample], finish);
+  }
+}
+
+EngineStats Engine::stats() const {
+  EngineStats stats = stats_;
+  stats.num_preemptions = scheduler_.num_preemptions();
+  return stats;
+}
+
+}  // namespace hone

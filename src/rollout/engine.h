@@ -1,0 +1,87 @@
+// Engine: draws groups of answers from a decoder. A step is schedule, run, postprocess.
+// What is drawn, and every log-prob to the bit, is a function of (weights, prompt, sampling, draw, sample): options,
+// neighbours, preemption and threads change the speed alone (laws 1 and 2). To pause, do not call step. New weights may
+// be published between steps: running sequences then recompute their keys and values and go on.
+// Left out: penalties, top-k and stop texts.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/context.h"
+#include "kernels/logprob.h"
+#include "models/decoder.h"
+#include "models/kv_cache.h"
+#include "rollout/scheduler.h"
+
+namespace hone {
+
+struct EngineOptions : SchedulerOptions {
+  int64_t num_kv_blocks = 0;        // of kKvBlock tokens; 0: as many as kv_bytes hold
+  int64_t kv_bytes = 256 << 20;     // memory of the KV cache, all of it touched at once
+  int64_t logits_bytes = 64 << 20;  // at most this much of [rows, vocabulary] in float at once (one row at least)
+};
+
+struct EngineStats {
+  int64_t num_steps = 0;
+  int64_t num_generated = 0;  // ids drawn
+  int64_t num_prefilled = 0;  // ids computed that are not decodes: prompts once a group, and what is recomputed
+  int64_t num_preemptions = 0;
+  double seconds = 0;        // in step()
+  double model_seconds = 0;  // of these in the decoder and the sampler
+};
+
+class Engine {
+ public:
+  // The decoder is published and outlives the engine. Raises Error when the options leave no room for a token.
+  Engine(kernels::Context& ctx, const Decoder& decoder, const EngineOptions& options);
+
+  // num_samples answers to a prompt. The draw is not in flight already. Raises Error, with the sizes, when the prompt
+  // is empty or has ids the model does not know, or when it and max_new_tokens exceed the cache, the model's
+  // positions or, without chunked prefill, the budget of a step.
+  void add(const DrawnPrompt& drawn, int num_samples, const SamplingParams& sampling);
+  // One forward. Says whether work is left. Raises Error (exit code 4) when logits are not finite; the engine is then
+  // of no more use.
+  bool step();
+  // Groups all of whose samples have ended since the last call, by draw.
+  std::vector<Group> take_finished();
+  // Steps until no work is left, then take_finished().
+  std::vector<Group> run_all();
+  // Ends the unfinished samples of a draw with what they have (FinishReason::aborted). False: it is not in flight.
+  bool abort(uint64_t draw);
+
+  int64_t num_running() const { return scheduler_.num_running(); }
+  int64_t num_waiting() const { return scheduler_.num_waiting(); }
+  bool has_work() const { return num_running() + num_waiting() > 0; }
+  int64_t num_kv_blocks() const { return kv_.num_blocks(); }
+  EngineStats stats() const;
+
+ private:
+  void check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling) const;
+  void run(const Schedule& schedule);
+  void draw_ids(const Schedule& schedule, ConstComputeView y_RD);
+  void postprocess(const Schedule& schedule);
+  void append(Sequence& sequence, int32_t id, float logprob);
+  void end(Sequence& sequence, FinishReason finish);
+  void end_all(SequenceGroup& group, FinishReason finish);
+  void complete(SequenceGroup& group);
+
+  kernels::Context& ctx_;
+  const Decoder& decoder_;
+  EngineOptions options_;
+  KvCache kv_;
+  int32_t kv_version_;  // of the weights that the cache was computed with
+  Scheduler scheduler_;
+  std::map<uint64_t, std::unique_ptr<SequenceGroup>> groups_;  // in flight, by draw
+  std::map<uint64_t, Group> finished_;
+  EngineStats stats_;
+
+  ForwardBatch batch_;  // these keep their memory from step to step
+  std::vector<kernels::DrawRow> draw_rows_;
+  std::vector<int32_t> drawn_ids_;
+  std::vector<float> drawn_logprobs_;
+};
+
+}  // namespace hone
