@@ -51,6 +51,12 @@ struct ProductKernels {
   // Row tiles from in[depth][valid].
   void (*tile_f32)(const PackBlock&);
   void (*tile_bf16)(const PackBlock&);
+
+  // Probes for benchmarks. peak_*: steps of peak_step_flops registers-only arithmetic; seed is 64 floats.
+  int64_t peak_step_flops_f32, peak_step_flops_bf16;
+  float (*peak_f32)(int64_t steps, const float* seed);
+  float (*peak_bf16)(int64_t steps, const float* seed);
+  float (*read_all)(const float* data, int64_t size);
 };
 
 namespace scalar {

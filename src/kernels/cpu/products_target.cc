@@ -3,6 +3,7 @@
 // one of 16. A taller tile would spill, a lower one would load more than it multiplies.
 #include "kernels/cpu/products_kernels.h"
 #include "kernels/cpu/products_pack.h"
+#include "kernels/cpu/products_probe.h"
 #include "kernels/cpu/vec.h"
 
 namespace hone::kernels::cpu::HONE_TARGET {
@@ -157,6 +158,11 @@ const ProductKernels kProductKernels = {
     pack_bf16<kPanel, uint16_t>,
     pack_f32<kTileRows>,
     pack_bf16<kTileRows, uint16_t>,
+    2 * kLanes* kChains,
+    4 * kLanes* kChains,
+    peak<Float>,
+    peak<Pair>,
+    read_all,
 };
 
 }  // namespace hone::kernels::cpu::HONE_TARGET

@@ -1,0 +1,36 @@
+#include "bench/bench.h"
+
+#include "bench/gemm.h"
+#include "core/error.h"
+
+namespace hone::bench {
+
+namespace {
+
+struct Bench {
+  std::string_view name;
+  int (*run)(const Options&);
+};
+
+constexpr Bench kBenches[] = {
+    {"gemm", run_gemm},
+};
+
+}  // namespace
+
+std::vector<std::string_view> names() {
+  std::vector<std::string_view> all;
+  for (const Bench& bench : kBenches) all.push_back(bench.name);
+  return all;
+}
+
+int run(std::string_view name, const Options& options) {
+  std::string known;
+  for (const Bench& bench : kBenches) {
+    if (bench.name == name) return bench.run(options);
+    known += fmt::format(" {}", bench.name);
+  }
+  throw Error(fmt::format("bench: '{}' is no benchmark", name), fmt::format("one of{}", known));
+}
+
+}  // namespace hone::bench
