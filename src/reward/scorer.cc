@@ -66,8 +66,7 @@ std::vector<std::string> known_data_sources() {
   return names;
 }
 
-io::Faults find_unscorable(const std::vector<Prompt>& prompts) {
-  io::Faults faults;
+void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults) {
   struct Unknown {
     int64_t first_line = 0, num_rows = 0;
   };
@@ -85,7 +84,6 @@ io::Faults find_unscorable(const std::vector<Prompt>& prompts) {
     faults.add(fmt::format("{}:{}: no scorer for data source \"{}\" ({} rows); known: {}", place.first,
                            entry.first_line, place.second, entry.num_rows, list_known()));
   }
-  return faults;
 }
 
 }  // namespace hone

@@ -30,8 +30,8 @@ Score finite_or_absent(Score given);
 
 std::vector<std::string> known_data_sources();
 
-// Before a run starts: data sources without scorer (once for each file, with the number of rows) and rows whose ground
-// truth their scorer cannot read.
-io::Faults find_unscorable(const std::vector<Prompt>& prompts);
+// Before a run starts: adds data sources without scorer (once for each file, with the number of rows) and rows whose
+// ground truth their scorer cannot read.
+void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults);
 
 }  // namespace hone

@@ -189,10 +189,11 @@ TEST(Scorer, NamesWhatCannotBeScoredInOneGo) {
     return Prompt{
         .ids = {1}, .text = "", .data_source = source, .ground_truth = truth, .file = "d.jsonl", .line = line};
   };
-  const io::Faults faults = find_unscorable({prompt("hone/arithmetic", "0579", 1), prompt("mine", "1", 2),
-                                             prompt("mine", "1", 3), prompt("hone/countdown", "{\"target\": 1}", 4),
-                                             prompt("openai/gsm8k", "none", 5), prompt("hone/arithmetic", "", 6),
-                                             prompt("hone/countdown", "{\"target\": 1, \"numbers\": [-1]}", 7)});
+  io::Faults faults;
+  find_unscorable({prompt("hone/arithmetic", "0579", 1), prompt("mine", "1", 2), prompt("mine", "1", 3),
+                   prompt("hone/countdown", "{\"target\": 1}", 4), prompt("openai/gsm8k", "none", 5),
+                   prompt("hone/arithmetic", "", 6), prompt("hone/countdown", "{\"target\": 1, \"numbers\": [-1]}", 7)},
+                  faults);
   ASSERT_EQ(faults.list().size(), 5u);
   const std::string all = faults.list()[0] + faults.list()[1] + faults.list()[2] + faults.list()[3] + faults.list()[4];
   for (const char* part : {"d.jsonl:2: no scorer for data source \"mine\" (2 rows); known: hone/arithmetic",

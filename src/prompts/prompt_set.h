@@ -1,0 +1,44 @@
+// PromptSet: the rows of a data set as prompts. Files hold one JSON object a line in verl's form:
+//   {"data_source": "...", "prompt": "...", "reward_model": {"ground_truth": "..."}, ...}
+// A prompt that is a text is encoded as it stands, after the ids that the tokenizer puts before every text; special
+// tokens inside it stay text. Not read yet: lists of chat messages (refused), images.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/faults.h"
+#include "prompts/truncation.h"
+#include "records/prompt.h"
+#include "text/tokenizer.h"
+
+namespace hone {
+
+struct PromptSetOptions {
+  std::vector<std::string> files;
+  std::string prompt_key = "prompt";
+  std::string reward_fn_key = "data_source";
+  int64_t max_prompt_length = 512;  // ids
+  bool filter_overlong_prompts = false;
+  Truncation truncation = Truncation::error;  // of those that are not filtered
+  // -1: all rows. Otherwise that many: drawn by the seed when `shuffle`, else the first ones.
+  int64_t max_samples = -1;
+  bool shuffle = false;
+  uint64_t seed = 0;
+};
+
+struct PromptSet {
+  std::vector<Prompt> prompts;
+  int64_t num_filtered = 0;  // left out for their length
+  int64_t num_truncated = 0;
+};
+
+// Adds every fault of every row to `faults`; rows whose prompt alone is at fault stay in the set without ids, so that
+// their data sources can be checked in the same go. Call faults.raise_if_any() before using the set.
+PromptSet load_prompts(const PromptSetOptions& options, const Tokenizer& tokenizer, io::Faults& faults);
+
+// Differs between sets that differ in order, ids, data sources or ground truths: a run is not resumed on other data.
+uint64_t data_hash(const std::vector<Prompt>& prompts);
+
+}  // namespace hone

@@ -1,0 +1,195 @@
+#include "prompts/prompt_set.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/error.h"
+#include "io/atomic_file.h"
+#include "prompts/sft_set.h"
+#include "text/character_tokenizer.h"
+
+namespace hone {
+namespace {
+
+// A folder with a tokenizer of the characters a-z, digits and blank, end id 37, and files of the test's own.
+class PromptFiles : public ::testing::Test {
+ protected:
+  PromptFiles() {
+    std::string name = (std::filesystem::temp_directory_path() / "hone_prompts_XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    write_character_tokenizer(folder_, "abcdefghijklmnopqrstuvwxyz0123456789 ", {"<|end|>"}, "<|end|>");
+    tokenizer_.emplace(Tokenizer::load(folder_));
+  }
+  ~PromptFiles() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    io::write_file(folder_ + "/" + name, text);
+    return folder_ + "/" + name;
+  }
+  PromptSet load(PromptSetOptions options, std::vector<std::string>* found = nullptr) {
+    io::Faults faults;
+    PromptSet set = load_prompts(options, *tokenizer_, faults);
+    if (found != nullptr) {
+      *found = faults.list();
+    } else {
+      faults.raise_if_any("data");
+    }
+    return set;
+  }
+  static std::string row(const std::string& prompt, const std::string& truth = "1") {
+    return R"({"data_source": "s", "prompt": ")" + prompt + R"(", "reward_model": {"ground_truth": ")" + truth +
+           "\"}}\n";
+  }
+
+  std::string folder_;
+  std::optional<Tokenizer> tokenizer_;
+};
+
+TEST_F(PromptFiles, RowsBecomePrompts) {
+  const std::string a = write("a.jsonl", "\xEF\xBB\xBF" + row("abc", "x\xF0\x9F\xA6\x99") + "\n" + row("z 9") + "\n\n");
+  const std::string b = write("b.jsonl", R"({"src": "t", "q": "b", "reward_model": {"ground_truth": {"target": 3}}})");
+  const PromptSet set = load({.files = {a}});
+  ASSERT_EQ(set.prompts.size(), 2u);
+  EXPECT_EQ(set.prompts[0].ids, (std::vector<int32_t>{0, 1, 2}));
+  EXPECT_EQ(set.prompts[0].text, "abc");
+  EXPECT_EQ(set.prompts[0].data_source, "s");
+  EXPECT_EQ(set.prompts[0].ground_truth, "x\xF0\x9F\xA6\x99") << "kept byte for byte";
+  EXPECT_EQ(set.prompts[1].file, a);
+  EXPECT_EQ(set.prompts[1].line, 3);
+  const PromptSet other = load({.files = {b}, .prompt_key = "q", .reward_fn_key = "src"});
+  EXPECT_EQ(other.prompts[0].ground_truth, "{\"target\": 3}");
+  EXPECT_EQ(other.prompts[0].data_source, "t");
+}
+
+TEST_F(PromptFiles, AllFaultsAreListedInOneGo) {
+  const std::string bad = write(
+      "bad.jsonl",
+      row("abc") +  // 1
+          R"({"data_source": "s", "prompt": "a"})"
+          "\n"  // 2
+          R"({"data_source": "s", "prompt": "a", "reward_model": {"ground_truth": null}})"
+          "\n"
+          R"({"data_source": "s", "prompt": 7, "reward_model": {"ground_truth": "1"}})"
+          "\n"
+          R"({"data_source": "s", "prompt": "a", "reward_model": {"ground_truth": 7}})"
+          "\n"
+          R"({"prompt": "a", "reward_model": {"ground_truth": "1"}})"
+          "\n" +                      // 6
+          row("Not these letters") +  // 7
+          row("") +                   // 8
+          R"({"data_source": "s", "prompt": [{"role": "user", "content": "a"}], "reward_model": {"ground_truth": "1"}})"
+          "\n" +
+          R"({"data_source": "s", "prom)"
+          "\n" +                       // 10
+          row(std::string(20, 'a')));  // 11
+  const std::string empty = write("empty.jsonl", "");
+  std::vector<std::string> found;
+  const PromptSet set = load({.files = {bad, empty}, .max_prompt_length = 19}, &found);
+  std::string all;
+  for (const std::string& fault : found) all += fault + "\n";
+  EXPECT_EQ(found.size(), 11u) << all;
+  for (const char* part :
+       {"bad.jsonl:2: reward_model.ground_truth is missing", "bad.jsonl:3: reward_model.ground_truth: expected",
+        "bad.jsonl:4: prompt: expected text, found", "bad.jsonl:5: reward_model.ground_truth: expected",
+        "bad.jsonl:6: data_source is missing", "bad.jsonl:7: prompt: the tokenizer has no token for 'N'",
+        "bad.jsonl:8: prompt is empty", "bad.jsonl:9: prompt is a list of chat messages (1 rows)", "bad.jsonl:10",
+        "bad.jsonl:11: prompt has 20 ids, data.max_prompt_length is 19", "empty.jsonl"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << part << " in\n" << all;
+  }
+  bool line_4_is_kept = false;
+  for (const Prompt& prompt : set.prompts) line_4_is_kept |= prompt.line == 4;
+  EXPECT_TRUE(line_4_is_kept) << "so that its data source is checked in the same go";
+}
+
+TEST_F(PromptFiles, OverlongPromptsAreMeasuredOnTheirIds) {
+  const std::string file = write("p.jsonl", row("abcd") + row("abcde") + row("abcdef") + row(std::string(50, 'z')));
+  std::vector<std::string> found;
+  load({.files = {file}, .max_prompt_length = 5}, &found);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_NE(found[0].find("p.jsonl:3: prompt has 6 ids"), std::string::npos);
+
+  const PromptSet filtered = load({.files = {file}, .max_prompt_length = 5, .filter_overlong_prompts = true});
+  EXPECT_EQ(filtered.prompts.size(), 2u);
+  EXPECT_EQ(filtered.num_filtered, 2);
+
+  const auto third = [&](Truncation how) {
+    const PromptSet cut = load({.files = {file}, .max_prompt_length = 5, .truncation = how});
+    EXPECT_EQ(cut.num_truncated, 2);
+    EXPECT_EQ(cut.prompts[3].ids.size(), 5u);
+    return tokenizer_->decode(cut.prompts[2].ids, false);
+  };
+  EXPECT_EQ(third(Truncation::left), "bcdef");
+  EXPECT_EQ(third(Truncation::right), "abcde");
+  EXPECT_EQ(third(Truncation::middle), "abdef");
+
+  load({.files = {file}, .max_prompt_length = 3, .filter_overlong_prompts = true}, &found);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].find("no prompt is left"), std::string::npos);
+}
+
+TEST_F(PromptFiles, ASubsetIsTheFirstRowsOrDrawnBySeed) {
+  std::string text;
+  for (char c = 'a'; c <= 'z'; ++c) text += row(std::string(1, c));
+  const std::string file = write("p.jsonl", text);
+  const auto letters = [&](bool shuffle, uint64_t seed) {
+    std::string drawn;
+    for (const Prompt& prompt : load({.files = {file}, .max_samples = 6, .shuffle = shuffle, .seed = seed}).prompts) {
+      drawn += prompt.text;
+    }
+    return drawn;
+  };
+  EXPECT_EQ(letters(false, 1), "abcdef");
+  EXPECT_EQ(letters(true, 1), letters(true, 1));
+  EXPECT_NE(letters(true, 1), letters(true, 2));
+  EXPECT_EQ(letters(true, 1).size(), 6u);
+}
+
+TEST_F(PromptFiles, TheHashTellsDataApart) {
+  const auto hash = [&](const std::string& text) {
+    return data_hash(load({.files = {write("p.jsonl", text)}}).prompts);
+  };
+  const uint64_t base = hash(row("a") + row("b"));
+  EXPECT_EQ(base, hash(row("a") + "\n" + row("b")));
+  EXPECT_NE(base, hash(row("b") + row("a")));
+  EXPECT_NE(base, hash(row("a") + row("b", "2")));
+  EXPECT_NE(base, hash(row("a")));
+}
+
+TEST_F(PromptFiles, SftRowsEndOnTheEndId) {
+  const std::string file = write("s.jsonl",
+                                 "{\"prompt\": \"ab\", \"response\": \"<|end|>\"}\n"
+                                 "{\"prompt\": \"ab\", \"response\": \"cde\"}\n"
+                                 "{\"prompt\": \"ab\"}\n{\"prompt\": \"\", \"response\": \"c\"}\n");
+  io::Faults faults;
+  const auto examples = load_sft_examples({.files = {file}}, *tokenizer_, 37, faults);
+  ASSERT_EQ(faults.list().size(), 3u);
+  EXPECT_NE(faults.list()[0].find("s.jsonl:1: response"), std::string::npos) << "a special token is text, not an id";
+  EXPECT_NE(faults.list()[1].find("s.jsonl:3: response is missing"), std::string::npos);
+  EXPECT_NE(faults.list()[2].find("s.jsonl:4: prompt is empty"), std::string::npos);
+  ASSERT_EQ(examples.size(), 2u);
+  EXPECT_EQ(examples[0].prompt_ids, (std::vector<int32_t>{0, 1}));
+  EXPECT_EQ(examples[0].response_ids, (std::vector<int32_t>{2, 3, 4, 37}));
+}
+
+TEST_F(PromptFiles, OverlongSftRowsAreCutOrNamed) {
+  const std::string file = write("s.jsonl", "{\"prompt\": \"abc\", \"response\": \"def\"}\n");  // 7 ids with the end
+  const auto load_cut = [&](int64_t max_length, Truncation how, size_t num_faults) {
+    io::Faults faults;
+    const auto examples =
+        load_sft_examples({.files = {file}, .max_length = max_length, .truncation = how}, *tokenizer_, 37, faults);
+    EXPECT_EQ(faults.list().size(), num_faults);
+    return tokenizer_->decode(examples[0].prompt_ids, false) + "|" +
+           tokenizer_->decode(examples[0].response_ids, false);
+  };
+  EXPECT_EQ(load_cut(7, Truncation::error, 0), "abc|def<|end|>");
+  load_cut(6, Truncation::error, 1);
+  EXPECT_EQ(load_cut(5, Truncation::left, 0), "c|def<|end|>");
+  load_cut(4, Truncation::left, 1);
+  EXPECT_EQ(load_cut(4, Truncation::right, 0), "abc|d");
+  load_cut(3, Truncation::right, 1);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,32 @@
+#include "prompts/row_fields.h"
+
+#include "core/error.h"
+
+namespace hone {
+
+std::string row_place(const std::string& file, const io::JsonRow& row) { return fmt::format("{}:{}", file, row.line); }
+
+const std::string* text_field(const io::JsonRow& row, const std::string& key, const std::string& place,
+                              io::Faults& faults) {
+  const io::Json* field = row.value.find(key);
+  if (field == nullptr) {
+    faults.add(fmt::format("{}: {} is missing", place, key));
+  } else if (!field->is_string()) {
+    faults.add(fmt::format("{}: {}: expected text, found {}", place, key, field->describe()));
+  } else {
+    return &field->as_string();
+  }
+  return nullptr;
+}
+
+std::optional<std::vector<int32_t>> encode_field(const Tokenizer& tokenizer, const std::string& text,
+                                                 const std::string& key, const std::string& place, io::Faults& faults) {
+  try {
+    return tokenizer.encode(text, false);
+  } catch (const Error& error) {
+    faults.add(fmt::format("{}: {}: {}", place, key, error.what()));
+    return {};
+  }
+}
+
+}  // namespace hone

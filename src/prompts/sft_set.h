@@ -1,0 +1,31 @@
+// Rows for supervised fine-tuning: {"prompt": "...", "response": "..."} a line. Both texts are encoded apart, as when
+// sampling, and the response ends on the end id.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/faults.h"
+#include "prompts/truncation.h"
+#include "records/prompt.h"
+#include "text/tokenizer.h"
+
+namespace hone {
+
+struct SftSetOptions {
+  std::vector<std::string> files;
+  std::string prompt_key = "prompt";
+  std::string response_key = "response";
+  int64_t max_length = 1024;  // ids of prompt, response and end
+  // Of longer rows: left cuts the prompt, right cuts the response; both keep at least one id of each.
+  Truncation truncation = Truncation::error;
+};
+
+// Adds every fault of every row to `faults`; call faults.raise_if_any() before using the examples.
+std::vector<SftExample> load_sft_examples(const SftSetOptions& options, const Tokenizer& tokenizer, int32_t end_id,
+                                          io::Faults& faults);
+
+uint64_t data_hash(const std::vector<SftExample>& examples);
+
+}  // namespace hone
