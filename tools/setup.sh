@@ -25,11 +25,13 @@ if [ "$(id -u)" -eq 0 ]; then
 elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; then
   as_root="sudo"
 else
+  for_administrator="sh -c 'apt-get update && $install'"
+  if command -v sudo >/dev/null; then for_administrator="sudo $for_administrator"; fi
   cat >&2 <<MESSAGE
 Hone needs Debian packages that are missing, and this user may not install them:
  $missing
 An administrator installs them with this one command:
-  sudo sh -c 'apt-get update && $install'
+  $for_administrator
 Then run the same command as before again.
 MESSAGE
   exit 2
