@@ -17,6 +17,7 @@ constexpr int64_t kMaxSegments = 4;    // of a sequence's queries in backward
 constexpr int64_t kSplitLength = 128;  // shorter sequences are one segment
 constexpr int64_t kWriteTile = 32;     // tokens
 constexpr int64_t kSumTile = 64;       // tokens
+constexpr int64_t kLine = 16;          // channels copied at a time: a cache line of floats
 
 struct Heads {
   int64_t num_heads, num_kv_heads, group, head_dim;
@@ -82,9 +83,11 @@ void write_tokens(const KvLayer& kv, const T* k, int64_t k_stride, const T* v, i
       const int64_t offset = (block * Hk + h) * C * kKvBlock;
       T* keys = static_cast<T*>(kv.keys) + offset + lane;
       T* values = static_cast<T*>(kv.values) + offset + lane * C;
-      for (int64_t c = 0; c < C; ++c) {
-        const T* in = k + t * k_stride + h * C + c;
-        for (int64_t i = 0; i < run; ++i) keys[c * kKvBlock + i] = in[i * k_stride];
+      for (int64_t c = 0; c < C; c += kLine) {
+        for (int64_t i = 0; i < run; ++i) {
+          const T* in = k + (t + i) * k_stride + h * C;
+          for (int64_t d = c; d < std::min(c + kLine, C); ++d) keys[d * kKvBlock + i] = in[d];
+        }
       }
       for (int64_t i = 0; i < run; ++i) std::copy_n(v + (t + i) * v_stride + h * C, C, values + i * C);
     }

@@ -33,10 +33,11 @@ struct Left {  // a(m, k) = data[m * row + k * step]
   const float* data;
   int64_t row, step;
 };
-template <class T>
+template <class T, bool kAhead = false>
 struct Right {  // b[k] = data + k * step
   const T* data;
   int64_t step;
+  int64_t ahead = 0;  // kAhead: while b is read, as much memory is fetched from data + ahead, to be read next
 };
 struct Out {
   float* data;
@@ -53,8 +54,8 @@ constexpr int vectors_for(int rows) { return rows == 1 ? 4 : rows <= 3 ? 2 : 1; 
 #endif
 
 // tail = lanes of the last vector to be read from b (kLanes: all).
-template <int kRows, int kVecs, Start kStart, bool kTail, class T>
-HONE_INLINE void multiply_tile(Left a, Right<T> b, int64_t depth, Out c, int tail) {
+template <int kRows, int kVecs, Start kStart, bool kTail, class T, bool kAhead>
+HONE_INLINE void multiply_tile(Left a, Right<T, kAhead> b, int64_t depth, Out c, int tail) {
   Vec acc[kRows][kVecs];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
@@ -73,6 +74,7 @@ HONE_INLINE void multiply_tile(Left a, Right<T> b, int64_t depth, Out c, int tai
 #pragma GCC unroll 8
     for (int v = 0; v < kVecs; ++v) {
       x[v] = kTail ? load_any_n(b.data + v * kLanes, tail) : load_any(b.data + v * kLanes);
+      if constexpr (kAhead) __builtin_prefetch(b.data + b.ahead + v * kLanes);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
@@ -90,11 +92,11 @@ HONE_INLINE void multiply_tile(Left a, Right<T> b, int64_t depth, Out c, int tai
   }
 }
 
-template <int kRows, Start kStart, class T>
-__attribute__((noinline)) void multiply_rows(Left a, Right<T> b, int64_t depth, Out c, int64_t columns) {
+template <int kRows, Start kStart, class T, bool kAhead>
+__attribute__((noinline)) void multiply_rows(Left a, Right<T, kAhead> b, int64_t depth, Out c, int64_t columns) {
   constexpr int kVecs = vectors_for(kRows);
   int64_t n = 0;
-  const auto right = [&] { return Right<T>{b.data + n, b.step}; };
+  const auto right = [&] { return Right<T, kAhead>{b.data + n, b.step, b.ahead}; };
   const auto out = [&] { return Out{c.data + n, c.row, c.factors}; };
   for (; n + kVecs * kLanes <= columns; n += kVecs * kLanes) {
     multiply_tile<kRows, kVecs, kStart, false>(a, right(), depth, out(), kLanes);
@@ -115,8 +117,8 @@ __attribute__((noinline)) void multiply_rows(Left a, Right<T> b, int64_t depth, 
 }
 
 // rows in groups of at most kMaxRows, as even as can be.
-template <Start kStart, class T>
-void multiply(int64_t rows, Left a, Right<T> b, int64_t depth, Out c, int64_t columns) {
+template <Start kStart, class T, bool kAhead>
+void multiply(int64_t rows, Left a, Right<T, kAhead> b, int64_t depth, Out c, int64_t columns) {
   if (rows <= 0) return;
   const int64_t groups = (rows + kMaxRows - 1) / kMaxRows;
   const int64_t size = rows / groups, larger = rows % groups;

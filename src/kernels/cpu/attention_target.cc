@@ -83,18 +83,22 @@ void softmax_step(const Rows& rows, int64_t begin, int64_t end) {
 template <class T>
 void visit_block(const AttentionForwardTile& x, const Rows& rows, int64_t block) {
   const int64_t C = x.head_dim, padded = padded_head_dim(C), G = x.group, base = block * kAttentionBlock;
-  const int64_t offset = (x.blocks[block] * x.num_kv_heads + x.kv_head) * C * kAttentionBlock;
-  const T* keys = static_cast<const T*>(x.keys) + offset;
-  const T* values = static_cast<const T*>(x.values) + offset;
+  const auto offset = [&](int64_t b) { return (x.blocks[b] * x.num_kv_heads + x.kv_head) * C * kAttentionBlock; };
+  const T* keys = static_cast<const T*>(x.keys) + offset(block);
+  const T* values = static_cast<const T*>(x.values) + offset(block);
+  const bool last = base + kAttentionBlock >= x.first_position + x.num_queries;
+  const T* next_keys = last ? values : static_cast<const T*>(x.keys) + offset(block + 1);
   const int64_t first = base > x.first_position ? base - x.first_position : 0;  // query that reaches the block
   const int64_t begin = first * G, end = x.num_queries * G;
 
-  multiply<Start::zero>(end - begin, {rows.q + begin * padded, padded, 1}, Right<T>{keys, kAttentionBlock}, C,
+  multiply<Start::zero>(end - begin, {rows.q + begin * padded, padded, 1},
+                        Right<T, true>{keys, kAttentionBlock, values - keys}, C,
                         {rows.s + begin * kAttentionBlock, kAttentionBlock, nullptr}, kAttentionBlock);
   mask_and_max(x, rows, first, base);
   softmax_step(rows, begin, end);
   const auto add_values = [&](int64_t from, int64_t to, int64_t seen) {
-    multiply<Start::scaled>(to - from, {rows.s + from * kAttentionBlock, kAttentionBlock, 1}, Right<T>{values, C}, seen,
+    multiply<Start::scaled>(to - from, {rows.s + from * kAttentionBlock, kAttentionBlock, 1},
+                            Right<T, true>{values, C, next_keys - values}, seen,
                             {rows.o + from * padded, padded, rows.alpha + from}, C);
   };
   int64_t i = first;
