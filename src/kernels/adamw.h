@@ -1,4 +1,4 @@
-// AdamW (Loshchilov and Hutter 2019), gradient norm and finiteness over flat parameters.
+// AdamW (Loshchilov and Hutter 2019), gradient norm and finiteness over flat parameters (contiguous views).
 #pragma once
 
 #include "core/view.h"

@@ -18,7 +18,9 @@ struct LogprobRows {
   View<float> lse_R;      // log of the sum of exp(logits / temperature)
 };
 
-// logprob = logits[target] / temperature - lse, entropy = lse - sum p * logits / temperature.
+// logprob = logits[target] / temperature - lse, entropy = lse - sum p * logits / temperature. Targets are in
+// [0, valid_vocab), temperature is above 0 (checked: Bug). A logit of -inf has probability 0; a row with NaN or +inf,
+// or with -inf alone, gives NaN in all three.
 void logprob_forward(Context& ctx, const LogprobRows& out, View<const float> logits_RV,
                      std::span<const int32_t> targets_R, float temperature, int64_t valid_vocab);
 
@@ -29,7 +31,8 @@ void logprob_backward(Context& ctx, ComputeView dlogits_RV, View<const float> lo
                       const LogprobRows& forward, View<const float> dlogprob_R, View<const float> dentropy_R);
 
 // One row's draw. temperature 0 is greedy: the highest logit, lowest id on a tie. Otherwise the inverse of the
-// cumulative sum in id order at `uniform` in [0, 1); an id of probability 0 is never drawn.
+// cumulative sum in id order at `uniform` in [0, 1); an id of probability 0 is never drawn. A row that is no
+// distribution (NaN, +inf, all -inf) gives id 0 and a log-prob of NaN.
 struct DrawRow {
   float temperature = 1.0f;
   float uniform = 0.0f;

@@ -133,7 +133,8 @@ void head_norm_rope_backward(void* dx, float* dw, const float* dy, const float* 
   }
 }
 
-// sin and cos in double. x = k pi/2 + r with pi/2 in three parts of 33 bits, so that k * part is exact for |k| < 2^20
+// sin and cos in double, branch-free so that the loop becomes vector code (core/fixed_math.h has the
+// general one). x = k pi/2 + r with pi/2 in three parts of 33 bits, so that k * part is exact for |k| < 2^20
 // (angles to 1.6e6); |r| <= pi/4, where the Taylor series to r^17 and r^16 are exact to 1e-17. Then a turn by k mod 4.
 void rope_table(float* cosine, float* sine, int32_t position, const float* inv_freq, int64_t pairs) {
   constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer in the low bits
@@ -164,10 +165,12 @@ void rope_table(float* cosine, float* sine, int32_t position, const float* inv_f
     c = c * q + 1.0 / 24.0;
     c = c * q - 0.5;
     c = c * q + 1.0;
-    const double turned_c = (turn & 1) != 0 ? s : c;
-    const double turned_s = (turn & 1) != 0 ? c : s;
-    cosine[j] = static_cast<float>(turn == 1 || turn == 2 ? -turned_c : turned_c);
-    sine[j] = static_cast<float>(turn >= 2 ? -turned_s : turned_s);
+    // Odd turns swap sine and cosine; the cosine is negative in turns 1 and 2, the sine in 2 and 3.
+    const int64_t swap = (__builtin_bit_cast(int64_t, s) ^ __builtin_bit_cast(int64_t, c)) & -(turn & 1);
+    const int64_t c_bits = __builtin_bit_cast(int64_t, c) ^ swap ^ (((turn + 1) & 2) << 62);
+    const int64_t s_bits = __builtin_bit_cast(int64_t, s) ^ swap ^ ((turn & 2) << 62);
+    cosine[j] = static_cast<float>(__builtin_bit_cast(double, c_bits));
+    sine[j] = static_cast<float>(__builtin_bit_cast(double, s_bits));
   }
 }
 
