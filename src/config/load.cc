@@ -190,4 +190,16 @@ std::vector<std::string> apply(Schema& schema, const std::vector<Setting>& setti
   return notes;
 }
 
+std::vector<std::string> load(Schema& schema, const std::string& path, const std::vector<std::string>& arguments,
+                              const std::function<void(io::Faults&)>& validate) {
+  io::Faults faults;
+  std::vector<Setting> settings;
+  if (!path.empty()) settings = settings_of_file(path);
+  for (Setting& setting : settings_of_arguments(arguments, faults)) settings.push_back(std::move(setting));
+  std::vector<std::string> notes = apply(schema, settings, faults);
+  validate(faults);
+  faults.raise_if_any(path.empty() ? "the options" : path, "hone explain KEY says what a key means");
+  return notes;
+}
+
 }  // namespace hone::config

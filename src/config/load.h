@@ -1,6 +1,7 @@
 // From a YAML file and `key=value` arguments to the values of a schema.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,10 @@ std::vector<Setting> settings_of_arguments(const std::vector<std::string>& argum
 // wrong kinds, values out of range, refused keys and missing required ones all go to `faults`. Gives one line for each
 // key that was accepted without a meaning here.
 std::vector<std::string> apply(Schema& schema, const std::vector<Setting>& settings, io::Faults& faults);
+
+// All of it: a file (none when `path` is empty), then arguments, then `validate` for what no field can see alone.
+// Raises one Error that lists all faults; gives the lines of apply.
+std::vector<std::string> load(Schema& schema, const std::string& path, const std::vector<std::string>& arguments,
+                              const std::function<void(io::Faults&)>& validate);
 
 }  // namespace hone::config

@@ -1,0 +1,210 @@
+#include "loop/recipe.h"
+
+#include "config/load.h"
+#include "core/error.h"
+
+namespace hone {
+namespace {
+
+using config::Effect;
+using config::Schema;
+
+void add_data(Schema& s, DataRecipe& d) {
+  s.field("data.train_files", &d.train_files, "JSONL files of prompts, in this order.")
+      .required()
+      .effect(Effect::nothing);
+  s.field("data.val_files", &d.val_files, "JSONL files of held-out prompts; without any there is no validation.")
+      .effect(Effect::nothing);
+  s.field("data.train_max_samples", &d.train_max_samples, "Use so many training rows; -1 = all.").at_least(-1);
+  s.field("data.val_max_samples", &d.val_max_samples, "Use so many validation rows; -1 = all.").at_least(-1);
+  s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the prompt.");
+  s.field("data.reward_fn_key", &d.reward_fn_key, "Field of a row that names its scorer.");
+  s.field("data.max_prompt_length", &d.max_prompt_length, "Longest prompt, in tokens.").at_least(1);
+  s.field("data.max_response_length", &d.max_response_length, "Longest answer, in tokens.")
+      .at_least(1)
+      .also_called({"max_new_tokens", "max_tokens", "max_completion_length"});
+  s.field("data.train_batch_size", &d.train_batch_size, "Prompts of a step.").at_least(1).also_called({"batch_size"});
+  s.field("data.shuffle", &d.shuffle, "Draw the training rows of an epoch in random order.");
+  s.field("data.seed", &d.seed, "Seed of that order; null = trainer.seed.").when("data.shuffle is true");
+  s.field("data.filter_overlong_prompts", &d.filter_overlong_prompts,
+          "Leave out prompts beyond max_prompt_length, and say how many.");
+  s.field("data.truncation", &d.truncation, "What happens to a prompt beyond max_prompt_length.")
+      .one_of({"error", "left", "right", "middle"})
+      .when("filter_overlong_prompts is false");
+}
+
+void add_actor(Schema& s, ActorRecipe& a) {
+  const std::string p = "actor_rollout_ref.actor.";
+  s.field(
+       p + "ppo_mini_batch_size", &a.ppo_mini_batch_size,
+       "Prompts of an optimizer step; a step draws train_batch_size prompts and makes as many updates as that needs.")
+      .at_least(1)
+      .also_called({"mini_batch_size"});
+  s.field(p + "ppo_max_token_len_per_gpu", &a.ppo_max_token_len_per_gpu,
+          "Tokens of a micro-batch: memory against speed. The loss is the same but for the rounding of sums.")
+      .at_least(1);
+  s.field(p + "clip_ratio", &a.clip_ratio, "Ratios are clipped to 1 - low .. 1 + high; this is what both fall back to.")
+      .at_least(0)
+      .also_called({"clip_range", "cliprange", "epsilon"});
+  s.field(p + "clip_ratio_low", &a.clip_ratio_low, "Lower clip; null = clip_ratio.").at_least(0).at_most(1);
+  s.field(p + "clip_ratio_high", &a.clip_ratio_high, "Upper clip; null = clip_ratio.")
+      .at_least(0)
+      .also_called({"epsilon_high"});
+  s.field(p + "clip_ratio_c", &a.clip_ratio_c, "Dual clip: bound of the loss where the advantage is negative.")
+      .above(1);
+  s.field(p + "policy_loss.loss_mode", &a.loss_mode, "Policy loss: the clipped surrogate.")
+      .one_of({"vanilla"})
+      .because("the other losses are not there yet");
+  s.field(p + "loss_agg_mode", &a.loss_agg_mode,
+          "How token losses become one number; normalisers are taken once over the optimizer batch.")
+      .one_of({"token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"});
+  s.field(p + "loss_scale_factor", &a.loss_scale_factor, "Divisor; null = data.max_response_length.")
+      .above(0)
+      .when("loss_agg_mode is seq-mean-token-sum-norm");
+  s.field(p + "entropy_coeff", &a.entropy_coeff, "Weight of the entropy that is added to the objective.");
+  s.field(p + "calculate_entropy", &a.calculate_entropy, "Report actor/entropy also when entropy_coeff is 0.")
+      .effect(Effect::nothing);
+  s.field(p + "ppo_epochs", &a.ppo_epochs, "Passes over the answers of a step.").at_least(1);
+  s.field(p + "shuffle", &a.shuffle, "Deal the prompts of a step to its updates in random order.");
+  s.field(p + "grad_clip", &a.grad_clip, "Largest norm of the whole gradient; 0 = no clipping.")
+      .at_least(0)
+      .also_called({"max_grad_norm", "clip_grad"});
+}
+
+void add_rollout(Schema& s, RolloutRecipe& r) {
+  const std::string p = "actor_rollout_ref.rollout.";
+  s.field(p + "n", &r.n, "Answers to each prompt of a step: a group.")
+      .at_least(1)
+      .also_called({"num_generations", "group_size"});
+  s.field(p + "temperature", &r.temperature, "Temperature of sampling and of every log-prob in training.").above(0);
+  s.field(
+       p + "dtype", &r.dtype,
+       "Inputs of products and the KV cache, in sampling and training alike; auto = bfloat16 on processors with BF16 "
+       "dot products, else float32 (verl: bfloat16).")
+      .one_of({"auto", "bfloat16", "float32"});
+  s.field(p + "max_num_batched_tokens", &r.max_num_batched_tokens, "Tokens of an engine step.")
+      .at_least(1)
+      .effect(Effect::nothing);
+  s.field(p + "max_num_seqs", &r.max_num_seqs, "Answers in the making at once.").at_least(1).effect(Effect::nothing);
+  s.field(p + "max_model_len", &r.max_model_len, "Context of the engine; null = the longest prompt and answer.")
+      .at_least(1)
+      .effect(Effect::nothing);
+  s.field(p + "prompt_length", &r.prompt_length, "As data.max_prompt_length, which it must equal.")
+      .at_least(1)
+      .effect(Effect::nothing);
+  s.field(p + "response_length", &r.response_length, "As data.max_response_length, which it must equal.")
+      .at_least(1)
+      .effect(Effect::nothing);
+  s.field(p + "enable_chunked_prefill", &r.enable_chunked_prefill, "Cut long prompts over several engine steps.")
+      .effect(Effect::nothing);
+  s.field(p + "enable_prefix_caching", &r.enable_prefix_caching, "Compute the prompt of a group once.")
+      .effect(Effect::nothing);
+  s.field(p + "ignore_eos", &r.ignore_eos, "Go on after an end id, to the full length.");
+  s.field(p + "val_kwargs.n", &r.val_kwargs.n, "Answers to each validation prompt.").at_least(1);
+  s.field(p + "val_kwargs.do_sample", &r.val_kwargs.do_sample, "Sample in validation; else the likeliest token.");
+  const char* when = "val_kwargs.do_sample is true";
+  s.field(p + "val_kwargs.temperature", &r.val_kwargs.temperature, "Temperature of validation.").at_least(0).when(when);
+  s.field(p + "val_kwargs.top_p", &r.val_kwargs.top_p, "Validation draws from this share of probability.")
+      .above(0)
+      .at_most(1)
+      .when(when);
+  s.field(p + "val_kwargs.top_k", &r.val_kwargs.top_k, "Validation draws from so many tokens; -1 = all.")
+      .at_least(-1)
+      .when(when);
+}
+
+void add_rest(Schema& s, Recipe& r) {
+  s.field("actor_rollout_ref.model.path", &r.model.path, "Hugging Face folder to start from.")
+      .required()
+      .effect(Effect::nothing)
+      .also_called({"model", "model_name_or_path", "model_path"});
+  s.field("algorithm.adv_estimator", &r.algorithm.adv_estimator, "Advantage of an answer (verl's default is gae).")
+      .one_of({"grpo"})
+      .because("the other estimators are not there yet");
+  s.field("algorithm.norm_adv_by_std_in_grpo", &r.algorithm.norm_adv_by_std_in_grpo,
+          "Divide by the standard deviation of the group; false is Dr. GRPO.");
+  s.field("reward.shuffle", &r.reward.shuffle,
+          "Control run: deal the rewards of a step out at random, so that nothing can be learnt from them.");
+}
+
+void add_trainer(Schema& s, TrainerRecipe& t) {
+  add_run_fields(s, t);
+  s.field("trainer.max_actor_ckpt_to_keep", &t.max_actor_ckpt_to_keep, "Keep so many newest checkpoints; null = all.")
+      .at_least(1)
+      .effect(Effect::nothing);
+  s.field("trainer.val_before_train", &t.val_before_train, "Validate before the first step.")
+      .effect(Effect::nothing)
+      .when("data.val_files is set");
+  s.field("trainer.val_only", &t.val_only, "Validate and stop.").effect(Effect::nothing);
+  s.field("trainer.rollout_data_dir", &t.rollout_data_dir, "Folder of the samples; null = rollouts/ in the run folder.")
+      .effect(Effect::nothing);
+  s.field("trainer.validation_data_dir", &t.validation_data_dir,
+          "Folder of the validation samples; null = validation/ in the run folder.")
+      .effect(Effect::nothing);
+}
+
+}  // namespace
+
+Schema schema_of(Recipe& recipe) {
+  Schema schema;
+  add_data(schema, recipe.data);
+  add_rest(schema, recipe);
+  add_actor(schema, recipe.actor);
+  add_optim_fields(schema, "actor_rollout_ref.actor.optim.", recipe.actor.optim, "lr_scheduler_type");
+  add_rollout(schema, recipe.rollout);
+  add_trainer(schema, recipe.trainer);
+  add_verl_rules(schema);
+  return schema;
+}
+
+void validate(const Recipe& r, io::Faults& faults) {
+  const int64_t longest = r.data.max_prompt_length + r.data.max_response_length;
+  const auto expect = [&](bool condition, const std::string& fault) {
+    if (!condition) faults.add(fault);
+  };
+  expect(r.data.train_batch_size >= r.actor.ppo_mini_batch_size,
+         fmt::format("data.train_batch_size = {}: expected at least actor_rollout_ref.actor.ppo_mini_batch_size = {}",
+                     r.data.train_batch_size, r.actor.ppo_mini_batch_size));
+  expect(
+      r.rollout.n >= 2,
+      fmt::format("actor_rollout_ref.rollout.n = {}: expected at least 2, because GRPO compares the answers of a group",
+                  r.rollout.n));
+  expect(
+      !r.rollout.val_kwargs.do_sample || r.rollout.val_kwargs.temperature > 0,
+      "actor_rollout_ref.rollout.val_kwargs.temperature = 0: expected above 0, because val_kwargs.do_sample is true");
+  expect(r.rollout.val_kwargs.top_k != 0, "actor_rollout_ref.rollout.val_kwargs.top_k = 0: expected -1 or at least 1");
+  expect(r.rollout.prompt_length.value_or(r.data.max_prompt_length) == r.data.max_prompt_length,
+         "actor_rollout_ref.rollout.prompt_length: expected the value of data.max_prompt_length");
+  expect(r.rollout.response_length.value_or(r.data.max_response_length) == r.data.max_response_length,
+         "actor_rollout_ref.rollout.response_length: expected the value of data.max_response_length");
+  const int64_t context = r.rollout.max_model_len.value_or(longest);
+  expect(context >= longest,
+         fmt::format("actor_rollout_ref.rollout.max_model_len = {}: expected at least data.max_prompt_length + "
+                     "data.max_response_length = {}",
+                     context, longest));
+  expect(
+      r.rollout.enable_chunked_prefill || r.rollout.max_num_batched_tokens >= longest,
+      fmt::format("actor_rollout_ref.rollout.max_num_batched_tokens = {}: expected at least {} (the longest prompt and "
+                  "answer), because enable_chunked_prefill is false",
+                  r.rollout.max_num_batched_tokens, longest));
+  expect(r.actor.ppo_max_token_len_per_gpu >= longest,
+         fmt::format(
+             "actor_rollout_ref.actor.ppo_max_token_len_per_gpu = {}: expected at least {}, the longest prompt and "
+             "answer",
+             r.actor.ppo_max_token_len_per_gpu, longest));
+  expect(!r.trainer.val_only || !r.data.val_files.empty(),
+         "trainer.val_only = true: expected data.val_files, found none");
+  validate_optim("actor_rollout_ref.actor.optim.", r.actor.optim, faults);
+  validate_run(r.trainer, !r.data.val_files.empty(), faults);
+}
+
+Recipe load_recipe(const std::string& path, const std::vector<std::string>& arguments,
+                   std::vector<std::string>& notes) {
+  Recipe recipe;
+  Schema schema = schema_of(recipe);
+  notes = config::load(schema, path, arguments, [&](io::Faults& faults) { validate(recipe, faults); });
+  keep_known_loggers(recipe.trainer, notes);
+  return recipe;
+}
+
+}  // namespace hone

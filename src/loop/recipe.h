@@ -1,0 +1,107 @@
+// Recipe: the typed option tree of `hone train`, under verl's full keys; member names are the last parts of those keys.
+// What each means, its range and when it has an effect is listed once, in recipe.cc (`schema_of`); keys of verl that
+// are accepted without a meaning or refused unless neutral are in recipe_verl.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/schema.h"
+#include "io/faults.h"
+#include "loop/run_recipe.h"
+
+namespace hone {
+
+struct DataRecipe {
+  Texts train_files, val_files;
+  int64_t train_max_samples = -1, val_max_samples = -1;
+  std::string prompt_key = "prompt", reward_fn_key = "data_source";
+  int64_t max_prompt_length = 512, max_response_length = 512;
+  int64_t train_batch_size = 1024;
+  bool shuffle = true;
+  std::optional<int64_t> seed;
+  bool filter_overlong_prompts = false;
+  std::string truncation = "error";
+};
+
+struct ModelRecipe {
+  std::string path;
+};
+
+struct ActorRecipe {
+  int64_t ppo_mini_batch_size = 256;
+  int64_t ppo_max_token_len_per_gpu = 16384;
+  double clip_ratio = 0.2;
+  std::optional<double> clip_ratio_low, clip_ratio_high;
+  double clip_ratio_c = 3.0;
+  std::string loss_mode = "vanilla";
+  std::string loss_agg_mode = "token-mean";
+  std::optional<double> loss_scale_factor;
+  double entropy_coeff = 0.0;
+  bool calculate_entropy = false;
+  int64_t ppo_epochs = 1;
+  bool shuffle = false;
+  double grad_clip = 1.0;
+  OptimRecipe optim;
+  double low() const { return clip_ratio_low.value_or(clip_ratio); }
+  double high() const { return clip_ratio_high.value_or(clip_ratio); }
+};
+
+struct ValidationSampling {
+  int64_t n = 1;
+  bool do_sample = false;
+  double temperature = 0.0;
+  double top_p = 1.0;
+  int64_t top_k = -1;
+};
+
+struct RolloutRecipe {
+  int64_t n = 1;
+  double temperature = 1.0;
+  std::string dtype = "auto";
+  int64_t max_num_batched_tokens = 8192, max_num_seqs = 256;
+  std::optional<int64_t> max_model_len, prompt_length, response_length;
+  bool enable_chunked_prefill = true, enable_prefix_caching = true;
+  bool ignore_eos = false;
+  ValidationSampling val_kwargs;
+};
+
+struct AlgorithmRecipe {
+  std::string adv_estimator = "grpo";
+  bool norm_adv_by_std_in_grpo = true;
+};
+
+struct RewardRecipe {
+  bool shuffle = false;
+};
+
+struct TrainerRecipe : RunRecipe {
+  bool val_before_train = true, val_only = false;
+  std::optional<int64_t> max_actor_ckpt_to_keep;
+  std::optional<std::string> rollout_data_dir, validation_data_dir;
+};
+
+struct Recipe {
+  DataRecipe data;
+  ModelRecipe model;
+  ActorRecipe actor;
+  RolloutRecipe rollout;
+  AlgorithmRecipe algorithm;
+  RewardRecipe reward;
+  TrainerRecipe trainer;
+};
+
+// Bound to `recipe`, which must outlive it.
+config::Schema schema_of(Recipe& recipe);
+// What no field can see alone: sizes that do not fit together, and the like.
+void validate(const Recipe& recipe, io::Faults& faults);
+// From a YAML file (none when `path` is empty) and key=value arguments. One Error lists all faults. `notes` gets a line
+// for each key that was accepted without a meaning.
+Recipe load_recipe(const std::string& path, const std::vector<std::string>& arguments, std::vector<std::string>& notes);
+
+// verl's keys beyond the honoured ones.
+void add_verl_rules(config::Schema& schema);
+
+}  // namespace hone

@@ -1,0 +1,203 @@
+#include "loop/recipe.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <set>
+
+#include "config/load.h"
+#include "config/print.h"
+#include "core/error.h"
+#include "loop/sft_recipe.h"
+
+namespace hone {
+namespace {
+
+// Sizes that fit together, so that a case shows its own fault alone.
+const std::vector<std::string> kBase = {"data.train_files=a.jsonl", "actor_rollout_ref.model.path=m",
+                                        "actor_rollout_ref.rollout.n=4"};
+
+std::string error_of(std::vector<std::string> arguments, std::vector<std::string> base = kBase) {
+  base.insert(base.end(), arguments.begin(), arguments.end());
+  try {
+    std::vector<std::string> notes;
+    load_recipe("", base, notes);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Recipe, HasVerlsDefaults) {
+  std::vector<std::string> notes;
+  const Recipe r = load_recipe("", kBase, notes);
+  EXPECT_TRUE(notes.empty());
+  EXPECT_EQ(r.data.train_batch_size, 1024);
+  EXPECT_EQ(r.actor.ppo_mini_batch_size, 256);
+  EXPECT_EQ(r.actor.optim.lr, 1e-6);
+  EXPECT_EQ(r.actor.low(), 0.2);
+  EXPECT_EQ(r.actor.high(), 0.2);
+  EXPECT_EQ(r.actor.loss_agg_mode, "token-mean");
+  EXPECT_EQ(r.trainer.total_epochs, 30);
+  EXPECT_EQ(r.trainer.default_local_dir, "runs/hone/grpo");
+  EXPECT_EQ(r.actor.optim.warmup_steps(100), 0);
+}
+
+TEST(Recipe, TakesAScriptWrittenForVerl) {
+  std::vector<std::string> notes;
+  const Recipe r = load_recipe("",
+                               {"algorithm.adv_estimator=grpo",
+                                "data.train_files=['a.jsonl','b.jsonl']",
+                                "data.val_files=c.jsonl",
+                                "data.train_batch_size=64",
+                                "data.max_prompt_length=512",
+                                "data.max_response_length=1024",
+                                "data.filter_overlong_prompts=True",
+                                "data.truncation='error'",
+                                "actor_rollout_ref.model.path=Qwen/Qwen3-0.6B",
+                                "actor_rollout_ref.actor.optim.lr=1e-6",
+                                "actor_rollout_ref.actor.optim.warmup_style=cosine",
+                                "actor_rollout_ref.model.use_remove_padding=True",
+                                "actor_rollout_ref.actor.ppo_mini_batch_size=16",
+                                "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4",
+                                "actor_rollout_ref.actor.use_kl_loss=False",
+                                "actor_rollout_ref.actor.kl_loss_coef=0.001",
+                                "actor_rollout_ref.actor.kl_loss_type=low_var_kl",
+                                "actor_rollout_ref.actor.entropy_coeff=0",
+                                "actor_rollout_ref.model.enable_gradient_checkpointing=True",
+                                "actor_rollout_ref.actor.fsdp_config.param_offload=False",
+                                "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=4",
+                                "actor_rollout_ref.rollout.tensor_model_parallel_size=2",
+                                "actor_rollout_ref.rollout.name=vllm",
+                                "actor_rollout_ref.rollout.gpu_memory_utilization=0.6",
+                                "actor_rollout_ref.rollout.n=5",
+                                "+actor_rollout_ref.rollout.max_model_len=null",
+                                "actor_rollout_ref.rollout.prompt_length=${data.max_prompt_length}",
+                                "actor_rollout_ref.ref.fsdp_config.param_offload=True",
+                                "algorithm.use_kl_in_reward=False",
+                                "trainer.critic_warmup=0",
+                                "trainer.logger=['console','wandb']",
+                                "trainer.project_name='verl_grpo'",
+                                "trainer.n_gpus_per_node=8",
+                                "trainer.nnodes=1",
+                                "trainer.save_freq=20",
+                                "trainer.test_freq=5",
+                                "trainer.total_epochs=15"},
+                               notes);
+  EXPECT_EQ(r.data.train_files, (Texts{"a.jsonl", "b.jsonl"}));
+  EXPECT_EQ(r.rollout.n, 5);
+  EXPECT_EQ(r.actor.optim.lr_scheduler_type, "cosine");
+  EXPECT_EQ(r.trainer.logger, Texts{"console"});
+  EXPECT_EQ(r.trainer.default_local_dir, "runs/verl_grpo/grpo");
+  EXPECT_EQ(notes.size(), 15u) << "one line for each key without a meaning, old name and missing logger";
+}
+
+TEST(Recipe, RefusesWithTheReason) {
+  struct Case {
+    std::vector<std::string> arguments;
+    const char* fault;
+  };
+  const Case cases[] = {
+      {{"learnign_rate=3e-4"}, "unknown key; the nearest known one is actor_rollout_ref.actor.optim.lr"},
+      {{"actor_rollout_ref.actor.kl_loss_coef=0.02"}, "0.02 is refused: the KL it weighs is off"},
+      {{"actor_rollout_ref.actor.use_kl_loss=true"}, "true is refused: the KL loss is not there yet"},
+      {{"algorithm.use_kl_in_reward=true"}, "not there yet"},
+      {{"algorithm.kl_ctrl.kl_coef=0.5"}, "the KL it weighs is off"},
+      {{"algorithm.filter_groups.enable=true"}, "dynamic sampling is not there yet"},
+      {{"algorithm.adv_estimator=gae"}, "expected one of grpo, found text \"gae\": the other estimators"},
+      {{"actor_rollout_ref.actor.policy_loss.loss_mode=gspo"}, "the other losses are not there yet"},
+      {{"actor_rollout_ref.rollout.top_p=0.9"}, "training samples come from the whole distribution"},
+      {{"actor_rollout_ref.rollout.top_k=50"}, "training samples come from the whole distribution"},
+      {{"actor_rollout_ref.rollout.do_sample=false"}, "greedy answers of a group are all the same"},
+      {{"actor_rollout_ref.model.lora_rank=8"}, "LoRA is not there yet"},
+      {{"custom_reward_function.path=r.py"}, "not there yet"},
+      {{"reward_model.reward_kwargs.overlong_buffer_cfg.enable=True"}, "overlong shaping is not there yet"},
+      {{"actor_rollout_ref.rollout.temperature=0"}, "expected above 0, found number 0"},
+      {{"actor_rollout_ref.rollout.n=1"}, "expected at least 2, because GRPO compares the answers of a group"},
+      {{"actor_rollout_ref.rollout.val_kwargs.do_sample=true"}, "expected above 0, because val_kwargs.do_sample"},
+      {{"data.train_batch_size=8", "actor_rollout_ref.actor.ppo_mini_batch_size=16"}, "expected at least actor_"},
+      {{"actor_rollout_ref.rollout.max_model_len=1000"}, "data.max_prompt_length + data.max_response_length = 1024"},
+      {{"actor_rollout_ref.rollout.response_length=100"}, "expected the value of data.max_response_length"},
+      {{"actor_rollout_ref.actor.ppo_max_token_len_per_gpu=1000"}, "expected at least 1024"},
+      {{"actor_rollout_ref.actor.optim.betas=[0.9]"}, "expected two numbers, found 1"},
+      {{"actor_rollout_ref.actor.optim.lr=fast"}, "actor_rollout_ref.actor.optim.lr: expected number, found text"},
+      {{"trainer.resume_mode=resume_path"}, "expected trainer.resume_from_path, found none"},
+      {{"trainer.test_freq=5"}, "expected data.val_files, found none"},
+      {{"trainer.nnode=2"}, "the nearest known one is trainer.nnodes"},
+  };
+  for (const Case& c : cases) {
+    const std::string error = error_of(c.arguments);
+    EXPECT_NE(error.find(c.fault), std::string::npos) << c.arguments[0] << "\n" << error;
+    EXPECT_NE(error.find(": 1 fault\n"), std::string::npos) << error;
+  }
+  EXPECT_NE(error_of({}, {}).find("3 faults"), std::string::npos) << error_of({}, {});
+}
+
+TEST(Recipe, SizesNeedNotDivide) {
+  EXPECT_EQ(error_of({"data.train_batch_size=7", "actor_rollout_ref.rollout.n=3",
+                      "actor_rollout_ref.actor.ppo_mini_batch_size=4"}),
+            "");
+}
+
+template <class R>
+void expect_whole(R recipe) {
+  config::Schema schema = schema_of(recipe);
+  std::set<std::string> keys;
+  for (const config::Field& field : schema.fields()) {
+    EXPECT_TRUE(keys.insert(field.key()).second) << field.key() << " is listed twice";
+    EXPECT_FALSE(field.doc().empty()) << field.key();
+  }
+  for (const auto* rules : {&schema.ignored(), &schema.refused()}) {
+    for (const auto& rule : *rules) EXPECT_TRUE(keys.insert(rule.pattern).second) << rule.pattern << " is listed twice";
+  }
+  // The effective config reads back to itself.
+  io::Faults faults;
+  config::apply(schema, {{"trainer.num_threads", 3, "test"}}, faults);
+  const std::string path = ::testing::TempDir() + "/hone_recipe_test.yaml";
+  const std::string yaml = config::effective_yaml(schema);
+  FILE* file = std::fopen(path.c_str(), "wb");
+  std::fwrite(yaml.data(), 1, yaml.size(), file);
+  std::fclose(file);
+  R again;
+  config::Schema second = schema_of(again);
+  io::Faults none;
+  config::apply(second, config::settings_of_file(path), none);
+  EXPECT_EQ(config::effective_yaml(second), yaml);
+  EXPECT_EQ(second.hash(), schema.hash());
+  EXPECT_EQ(none.list(), faults.list()) << "only the missing required ones";
+  std::remove(path.c_str());
+}
+
+TEST(Recipe, EveryKeyIsListedOnceAndTheEffectiveConfigReadsBack) {
+  expect_whole(Recipe());
+  expect_whole(SftRecipe());
+}
+
+TEST(SftRecipe, TakesVerlsKeysAndRefusesWithTheReason) {
+  std::vector<std::string> notes;
+  const std::vector<std::string> base = {"data.train_files=a.jsonl", "model.init_config=tiny",
+                                         "optim.warmup_steps_ratio=0.2", "data.micro_batch_size_per_gpu=4"};
+  const SftRecipe r = load_sft_recipe("", base, notes);
+  EXPECT_EQ(r.optim.warmup_steps(50), 10);
+  EXPECT_EQ(r.optim.lr, 1e-5);
+  EXPECT_EQ(r.trainer.default_local_dir, "runs/hone/sft");
+  EXPECT_EQ(notes.size(), 2u);
+  const auto error = [&](const std::string& argument) -> std::string {
+    std::vector<std::string> arguments = base;
+    arguments.push_back(argument);
+    try {
+      load_sft_recipe("", arguments, notes);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(error("model.partial_pretrain=m").find("found both"), std::string::npos);
+  EXPECT_NE(error("model.init_config=''").find("found neither"), std::string::npos);
+  EXPECT_NE(error("data.max_length=9000").find("expected at least data.max_length = 9000"), std::string::npos);
+  EXPECT_NE(error("data.multiturn.enable=true").find("not there yet"), std::string::npos);
+  EXPECT_NE(error("learning_rate=1").find("nearest known one is optim.lr"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone

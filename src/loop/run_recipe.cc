@@ -1,0 +1,110 @@
+#include "loop/run_recipe.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace hone {
+
+using config::Effect;
+using config::Schema;
+
+void add_run_fields(Schema& s, RunRecipe& run) {
+  s.field("trainer.total_epochs", &run.total_epochs, "Passes over the training rows.")
+      .at_least(1)
+      .effect(Effect::length)
+      .when("total_training_steps is null");
+  s.field("trainer.total_training_steps", &run.total_training_steps, "Steps of the run; null = total_epochs decides.")
+      .at_least(1)
+      .effect(Effect::length)
+      .also_called({"max_steps", "num_steps"});
+  s.field("trainer.project_name", &run.project_name, "First part of the run's name.").effect(Effect::nothing);
+  s.field("trainer.experiment_name", &run.experiment_name, "Second part of the run's name.").effect(Effect::nothing);
+  s.field("trainer.logger", &run.logger,
+          "Where metrics go besides metrics.jsonl: console, tensorboard; other names are passed over with a line.")
+      .effect(Effect::nothing);
+  s.field("trainer.save_freq", &run.save_freq, "Save every so many steps and at the end; -1 = never.")
+      .at_least(-1)
+      .effect(Effect::nothing)
+      .also_called({"save_steps"});
+  s.field("trainer.test_freq", &run.test_freq, "Validate every so many steps and at the end; -1 = never.")
+      .at_least(-1)
+      .effect(Effect::nothing)
+      .also_called({"eval_steps"});
+  s.field("trainer.resume_mode", &run.resume_mode,
+          "auto = from the newest checkpoint of the run folder if there is one; disable = from the start.")
+      .one_of({"auto", "disable", "resume_path"})
+      .effect(Effect::nothing);
+  s.field("trainer.resume_from_path", &run.resume_from_path, "The checkpoint to go on from, a global_step_N folder.")
+      .effect(Effect::nothing)
+      .when("resume_mode is resume_path");
+  s.field("trainer.default_local_dir", &run.default_local_dir,
+          "The run folder: config.yaml, metrics.jsonl, rollouts/, checkpoints/global_step_N/.")
+      .required()
+      .effect(Effect::nothing)
+      .also_called({"output_dir"});
+  s.field("trainer.seed", &run.seed, "Seed of every random number of the run.").at_least(0);
+  s.field("trainer.num_threads", &run.num_threads, "Threads; 0 = all cores. Results are the same for any number.")
+      .at_least(0)
+      .effect(Effect::nothing);
+}
+
+void add_optim_fields(Schema& s, const std::string& p, OptimRecipe& o, const std::string& scheduler_key) {
+  s.field(p + "lr", &o.lr, "Learning rate.").at_least(0).also_called({"learning_rate"});
+  s.field(p + "lr_warmup_steps", &o.lr_warmup_steps,
+          "Steps of linear warm-up; below 0 = lr_warmup_steps_ratio decides.")
+      .at_least(-1)
+      .also_called({"warmup_steps"});
+  s.field(p + "lr_warmup_steps_ratio", &o.lr_warmup_steps_ratio, "Warm-up as a share of all steps.")
+      .at_least(0)
+      .at_most(1)
+      .when("lr_warmup_steps is below 0")
+      .also_called({"warmup_ratio"});
+  s.field(p + "weight_decay", &o.weight_decay, "Decoupled weight decay of AdamW.").at_least(0);
+  s.field(p + "betas", &o.betas, "Decay of the first and the second moment.").at_least(0).below(1);
+  s.field(p + scheduler_key, &o.lr_scheduler_type, "Learning rate after warm-up.").one_of({"constant", "cosine"});
+  const char* when = scheduler_key == "lr_scheduler" ? "lr_scheduler is cosine" : "lr_scheduler_type is cosine";
+  s.field(p + "min_lr_ratio", &o.min_lr_ratio, "Lowest share of lr.").at_least(0).at_most(1).when(when);
+  s.field(p + "num_cycles", &o.num_cycles, "Cosine cycles; 0.5 falls once.").at_least(0).when(when);
+  s.field(p + "total_training_steps", &o.total_training_steps, "Length of the schedule; below 0 = that of the run.")
+      .at_least(-1)
+      .when("a warm-up ratio or the cosine is used");
+}
+
+int64_t OptimRecipe::schedule_steps(int64_t run_steps) const {
+  return total_training_steps >= 0 ? total_training_steps : run_steps;
+}
+
+int64_t OptimRecipe::warmup_steps(int64_t run_steps) const {
+  if (lr_warmup_steps >= 0) return lr_warmup_steps;
+  return static_cast<int64_t>(lr_warmup_steps_ratio * static_cast<double>(schedule_steps(run_steps)));
+}
+
+void validate_run(const RunRecipe& run, bool has_validation, io::Faults& faults) {
+  if (run.resume_mode == "resume_path" && !run.resume_from_path.has_value()) {
+    faults.add("trainer.resume_mode = resume_path: expected trainer.resume_from_path, found none");
+  }
+  if (run.resume_from_path.has_value() && run.resume_from_path->find("global_step_") == std::string::npos) {
+    faults.add("trainer.resume_from_path: expected a folder global_step_N, found " + *run.resume_from_path);
+  }
+  if (run.test_freq > 0 && !has_validation) {
+    faults.add(fmt::format("trainer.test_freq = {}: expected data.val_files, found none", run.test_freq));
+  }
+}
+
+void validate_optim(const std::string& prefix, const OptimRecipe& optim, io::Faults& faults) {
+  if (optim.betas.size() != 2) {
+    faults.add(fmt::format("{}betas: expected two numbers, found {}", prefix, optim.betas.size()));
+  }
+}
+
+void keep_known_loggers(RunRecipe& run, std::vector<std::string>& notes) {
+  const auto unknown = [&](const std::string& name) {
+    if (name == "console" || name == "tensorboard" || name == "file") return false;
+    notes.push_back(fmt::format("trainer.logger: {} is not there; metrics.jsonl holds every number", name));
+    return true;
+  };
+  run.logger.erase(std::remove_if(run.logger.begin(), run.logger.end(), unknown), run.logger.end());
+}
+
+}  // namespace hone

@@ -1,0 +1,54 @@
+// What the option trees of `hone train` and `hone sft` share: the optimizer and the run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/schema.h"
+#include "io/faults.h"
+
+namespace hone {
+
+using Texts = std::vector<std::string>;
+
+struct OptimRecipe {
+  double lr = 1e-6;
+  int64_t lr_warmup_steps = -1;  // below 0: the ratio counts
+  double lr_warmup_steps_ratio = 0.0;
+  double weight_decay = 0.01;
+  std::vector<double> betas = {0.9, 0.999};
+  std::string lr_scheduler_type = "constant";
+  double min_lr_ratio = 0.0;
+  double num_cycles = 0.5;
+  int64_t total_training_steps = -1;  // of the schedule; below 0: those of the run
+  // For a run of so many steps.
+  int64_t schedule_steps(int64_t run_steps) const;
+  int64_t warmup_steps(int64_t run_steps) const;
+};
+
+struct RunRecipe {
+  int64_t total_epochs = 30;
+  std::optional<int64_t> total_training_steps;
+  std::string project_name = "hone", experiment_name = "grpo";
+  Texts logger = {"console", "tensorboard"};
+  int64_t save_freq = -1, test_freq = -1;
+  std::string resume_mode = "auto";
+  std::optional<std::string> resume_from_path;
+  std::string default_local_dir = "runs/${trainer.project_name}/${trainer.experiment_name}";
+  int64_t seed = 1;
+  int64_t num_threads = 0;
+};
+
+// `prefix` ends with a dot; verl's SFT calls the scheduler's key otherwise.
+void add_optim_fields(config::Schema& schema, const std::string& prefix, OptimRecipe& optim,
+                      const std::string& scheduler_key);
+void add_run_fields(config::Schema& schema, RunRecipe& run);
+
+void validate_optim(const std::string& prefix, const OptimRecipe& optim, io::Faults& faults);
+void validate_run(const RunRecipe& run, bool has_validation, io::Faults& faults);
+// Takes the names of loggers out that Hone does not have, with a line for each.
+void keep_known_loggers(RunRecipe& run, std::vector<std::string>& notes);
+
+}  // namespace hone

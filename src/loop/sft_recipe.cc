@@ -1,0 +1,121 @@
+#include "loop/sft_recipe.h"
+
+#include "config/load.h"
+#include "core/error.h"
+
+namespace hone {
+namespace {
+
+using config::Effect;
+using config::Schema;
+
+void add_data(Schema& s, SftDataRecipe& d) {
+  s.field("data.train_files", &d.train_files, "JSONL files of questions and answers, in this order.")
+      .required()
+      .effect(Effect::nothing);
+  s.field("data.val_files", &d.val_files, "JSONL files for the validation loss; without any there is none.")
+      .effect(Effect::nothing);
+  s.field("data.train_max_samples", &d.train_max_samples, "Use so many training rows; -1 = all.").at_least(-1);
+  s.field("data.val_max_samples", &d.val_max_samples, "Use so many validation rows; -1 = all.").at_least(-1);
+  s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the question, or its messages.");
+  s.field("data.response_key", &d.response_key, "Field of a row that holds the answer.");
+  s.field("data.train_batch_size", &d.train_batch_size, "Rows of an optimizer step.")
+      .at_least(1)
+      .also_called({"batch_size"});
+  s.field("data.max_length", &d.max_length, "Longest row, question and answer, in tokens.").at_least(2);
+  s.field("data.truncation", &d.truncation, "What happens to a longer row.").one_of({"error", "left", "right"});
+  s.field("data.max_token_len_per_gpu", &d.max_token_len_per_gpu,
+          "Tokens of a micro-batch: memory against speed. The loss is the same but for the rounding of sums.")
+      .at_least(1);
+  s.field("data.shuffle", &d.shuffle, "Draw the rows of an epoch in random order.");
+  s.field("data.seed", &d.seed, "Seed of that order; null = trainer.seed.").when("data.shuffle is true");
+}
+
+void add_model(Schema& s, SftModelRecipe& m) {
+  s.field("model.partial_pretrain", &m.partial_pretrain, "Hugging Face folder to start from.")
+      .effect(Effect::nothing)
+      .also_called({"path", "model_name_or_path"});
+  s.field("model.init_config", &m.init_config,
+          "Folder with config.json and a tokenizer to start from random weights (trainer.seed) instead.")
+      .effect(Effect::nothing);
+  s.field("model.dtype", &m.dtype,
+          "Inputs of products; auto = bfloat16 on processors with BF16 dot products, else float32.")
+      .one_of({"auto", "bfloat16", "float32"});
+}
+
+void add_rules(Schema& s) {
+  const char* devices = "one process uses every core; there are no devices to divide";
+  const char* micro = "micro-batches are cut by max_token_len_per_gpu";
+  const char* off = "the part it belongs to is off";
+  for (const char* key : {"trainer.nnodes", "trainer.n_gpus_per_node", "trainer.device", "data.balance_dp_token",
+                          "ulysses_sequence_parallel_size", "model.fsdp_config.*", "model.strategy", "engine.*"}) {
+    s.ignored(key, devices);
+  }
+  for (const char* key : {"data.micro_batch_size", "data.micro_batch_size_per_gpu", "data.use_dynamic_bsz"}) {
+    s.ignored(key, micro);
+  }
+  for (const char* key : {"model.lora_alpha", "model.target_modules", "data.custom_cls.name", "data.multiturn.*"}) {
+    s.ignored(key, off);
+  }
+  s.ignored("model.enable_gradient_checkpointing", "what is kept and what is recomputed has the same bits");
+  s.ignored("model.trust_remote_code", "no code comes with a model");
+  s.ignored("model.use_liger", "there is one implementation");
+  s.ignored("model.use_shm", "files are mapped");
+  s.ignored("data.use_shm", "files are mapped");
+  s.ignored("use_remove_padding", "nothing is padded");
+  s.ignored("hydra.*", "there is no Hydra");
+  s.ignored("trainer.checkpoint.*", "a checkpoint holds everything");
+  for (const char* key : {"data.chat_template", "data.custom_cls.path", "data.prompt_dict_keys",
+                          "data.response_dict_keys", "data.apply_chat_template_kwargs.*", "model.external_lib"}) {
+    s.refused(key, {}, "not there yet");
+  }
+  s.refused("data.multiturn.enable", {false}, "conversations of several turns are not there yet");
+  s.refused("model.lora_rank", {0}, "LoRA is not there yet");
+  s.refused("trainer.default_hdfs_dir", {}, "checkpoints are written to local folders");
+  s.renamed("optim.warmup_steps_ratio", "optim.lr_warmup_steps_ratio");
+  s.renamed("optim.lr_scheduler_type", "optim.lr_scheduler");
+  s.renamed("model.path", "model.partial_pretrain");
+}
+
+}  // namespace
+
+Schema schema_of(SftRecipe& recipe) {
+  Schema s;
+  add_data(s, recipe.data);
+  add_model(s, recipe.model);
+  add_optim_fields(s, "optim.", recipe.optim, "lr_scheduler");
+  s.field("optim.clip_grad", &recipe.optim.clip_grad, "Largest norm of the whole gradient; 0 = no clipping.")
+      .at_least(0)
+      .also_called({"max_grad_norm", "grad_clip"});
+  add_run_fields(s, recipe.trainer);
+  s.field("trainer.max_ckpt_to_keep", &recipe.trainer.max_ckpt_to_keep, "Keep so many newest checkpoints; null = all.")
+      .at_least(1)
+      .effect(Effect::nothing);
+  add_rules(s);
+  return s;
+}
+
+void validate(const SftRecipe& r, io::Faults& faults) {
+  const int given = int{!r.model.partial_pretrain.empty()} + int{!r.model.init_config.empty()};
+  if (given != 1) {
+    faults.add(fmt::format("expected one of model.partial_pretrain and model.init_config, found {}",
+                           given == 0 ? "neither" : "both"));
+  }
+  if (r.data.max_token_len_per_gpu < r.data.max_length) {
+    faults.add(fmt::format("data.max_token_len_per_gpu = {}: expected at least data.max_length = {}",
+                           r.data.max_token_len_per_gpu, r.data.max_length));
+  }
+  validate_optim("optim.", r.optim, faults);
+  validate_run(r.trainer, !r.data.val_files.empty(), faults);
+}
+
+SftRecipe load_sft_recipe(const std::string& path, const std::vector<std::string>& arguments,
+                          std::vector<std::string>& notes) {
+  SftRecipe recipe;
+  Schema schema = schema_of(recipe);
+  notes = config::load(schema, path, arguments, [&](io::Faults& faults) { validate(recipe, faults); });
+  keep_known_loggers(recipe.trainer, notes);
+  return recipe;
+}
+
+}  // namespace hone
