@@ -5,6 +5,7 @@
 
 #include "bench/line.h"
 #include "bench/linear_bench.h"
+#include "bench/pin.h"
 
 namespace hone::bench {
 
@@ -53,6 +54,7 @@ int run_gemm(const Options& options) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   kernels::Context ctx(options.threads > 0 ? options.threads : cores);
   const Peer peer(ctx.team.num_threads());
+  pin(ctx.team);
   const DType dtype = options.dtype.value_or(ctx.target.has_bf16_dot ? DType::bf16 : DType::f32);
   Line line;
   line.dtype = name(dtype);

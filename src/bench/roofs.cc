@@ -29,15 +29,16 @@ double peak_flops(kernels::Context& ctx) {
 }
 
 double read_rate(kernels::Context& ctx) {
-  constexpr int64_t kFloats = int64_t{1} << 28, kTasks = 64;
-  const Buffer<float> memory(kFloats);
+  // Not a power of two: the streams of a reader must not meet in the same cache sets and memory banks.
+  constexpr int64_t kTasks = 999, kTaskFloats = (int64_t{1} << 28) / kTasks / 1024 * 1024 + 1024 + 64;
+  const Buffer<float> memory(kTasks * kTaskFloats);
   std::vector<float> results(kTasks);
   double best = 0;
   for (int i = 0; i < 5; ++i) {
     const double seconds = seconds_of([&] {
       ctx.team.run(kTasks, [&](int64_t task) {
         results[static_cast<size_t>(task)] =
-            ctx.target.products->read_all(memory.data() + task * (kFloats / kTasks), kFloats / kTasks);
+            ctx.target.products->read_all(memory.data() + task * kTaskFloats, kTaskFloats);
       });
     });
     best = std::max(best, static_cast<double>(memory.size_bytes()) / seconds);

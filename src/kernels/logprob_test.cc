@@ -52,8 +52,7 @@ TEST(Logprob, ForwardEqualsPlainLoops) {
         const double units = (6.0 * largest + 3 + 70) * kUnit;
         EXPECT_NEAR(got[static_cast<size_t>(r)], expected.logprob, units + std::abs(expected.logprob) * kUnit);
         // The entropy's terms p (z - max) sum to at most its size; one more such error on each.
-        EXPECT_NEAR(got[static_cast<size_t>(kRows + r)], expected.entropy,
-                    units * (10.0 + std::abs(expected.entropy)));
+        EXPECT_NEAR(got[static_cast<size_t>(kRows + r)], expected.entropy, units * (10.0 + std::abs(expected.entropy)));
         EXPECT_NEAR(got[static_cast<size_t>(2 * kRows + r)], expected.lse, units + std::abs(expected.lse) * kUnit);
       }
     }

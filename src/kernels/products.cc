@@ -38,8 +38,8 @@ Tiling tiling_of(const ProductKernels& kernels, DType dtype, int64_t rows, int64
   t.row_blocks = ceil_div(rows, t.row_block);
   const int64_t wanted_tasks = t.row_blocks == 1 ? 32 : std::max<int64_t>(1, 32 / t.row_blocks);
   t.panel_block = std::max<int64_t>(1, panels / wanted_tasks);
-  if (t.row_blocks > 1)
-    t.panel_block = std::min(t.panel_block, std::max<int64_t>(1, kOutputBlockColumns / kernels.panel));
+  if (rows <= kernels.few_rows) t.panel_block = round_up(std::max<int64_t>(1, panels / 16), kernels.wide_panels);
+  if (t.row_blocks > 1) t.panel_block = std::clamp<int64_t>(kOutputBlockColumns / kernels.panel, 1, t.panel_block);
   t.panel_blocks = ceil_div(panels, t.panel_block);
   return t;
 }
@@ -99,31 +99,46 @@ void product(Context& ctx, View<float> y_TN, ConstComputeView x_TD, const Packed
   const int64_t step_bytes = packed.panel * size_bytes(packed.dtype);  // of one depth of a panel
   const int64_t panel_bytes = step_bytes * padded_depth(packed.dtype, depth);
   const Tiling t = tiling_of(kernels, packed.dtype, x_TD.rows, panels, depth);
-  const auto rows = packed.dtype == DType::f32 ? kernels.rows_f32 : kernels.rows_bf16;
+  const bool f32 = packed.dtype == DType::f32;
+  const auto rows = f32 ? kernels.rows_f32 : kernels.rows_bf16;
+  const auto few_rows = f32 ? kernels.few_f32 : kernels.few_bf16;
   ctx.team.run(t.num_tasks(), [&](int64_t task) {
     const int64_t row = task / t.panel_blocks * t.row_block;
-    const int64_t num_rows = std::min(t.row_block, x_TD.rows - row);
     const int64_t first = task % t.panel_blocks * t.panel_block;
     const int64_t last = std::min(first + t.panel_block, panels);
-    // Few rows: each panel once from end to end, as it lies in memory. Many: the rows' piece of depth stays in L2.
+    const auto block_at = [&](int64_t panel, int64_t d, int64_t block_depth) {
+      ProductBlock block;
+      block.a = x_TD.at(row, d);
+      block.a_stride = x_TD.stride;
+      block.rows = std::min(t.row_block, x_TD.rows - row);
+      block.b = packed.data.data() + panel * panel_bytes + d * step_bytes;
+      block.panel_stride = panel_bytes / size_bytes(packed.dtype);
+      block.depth = block_depth;
+      block.c = y_TN.row(row) + panel * packed.panel;
+      block.c_stride = y_TN.stride;
+      block.cols = std::min(packed.panel, packed.columns - panel * packed.panel);
+      block.add = d > 0 || store == Store::add;
+      block.next = nullptr;
+      block.next_bytes = 0;
+      return block;
+    };
+    if (x_TD.rows <= kernels.few_rows) {
+      ProductBlock block = block_at(first, 0, depth);
+      block.cols = std::min(last * packed.panel, packed.columns) - first * packed.panel;
+      few_rows(block);
+      return;
+    }
+    // One block of rows: each panel once from end to end, as it lies in memory. Many: the rows' piece of depth stays
+    // in L2 while the panels pass.
     const bool along_memory = t.row_blocks == 1;
     const int64_t pieces = std::max<int64_t>(1, ceil_div(depth, t.depth_block));
     for (int64_t i = 0; i < pieces * (last - first); ++i) {
       const int64_t panel = first + (along_memory ? i / pieces : i % (last - first));
       const int64_t d = (along_memory ? i % pieces : i / (last - first)) * t.depth_block;
-      const char* piece = packed.data.data() + panel * panel_bytes + d * step_bytes;
-      ProductBlock block;
-      block.a = x_TD.at(row, d);
-      block.a_stride = x_TD.stride;
-      block.rows = num_rows;
-      block.b = piece;
-      block.depth = std::min(t.depth_block, depth - d);
-      block.c = y_TN.row(row) + panel * packed.panel;
-      block.c_stride = y_TN.stride;
-      block.cols = static_cast<int>(std::min(packed.panel, packed.columns - panel * packed.panel));
-      block.add = d > 0 || store == Store::add;
-      block.next_bytes = block.depth * step_bytes;
-      block.next = piece + (along_memory ? block.next_bytes : panel_bytes);
+      ProductBlock block = block_at(panel, d, std::min(t.depth_block, depth - d));
+      // One or two tiles wait for memory anyway, and there the processor's own prefetching does better.
+      if (block.rows > 2 * kernels.tile_rows) block.next_bytes = block.depth * step_bytes;
+      block.next = static_cast<const char*>(block.b) + (along_memory ? block.depth * step_bytes : panel_bytes);
       rows(block);
     }
   });
@@ -176,10 +191,11 @@ void product_dw(Context& ctx, View<float> dw_NK, ConstComputeView dy_TN, ConstCo
         block.a_stride = 0;
         block.rows = std::min(t.row_block, dw_NK.rows - row);
         block.b = x_panels + panel * kernels.panel * scale;
+        block.panel_stride = 0;
         block.depth = depth;
         block.c = dw_NK.row(row) + panel * kernels.panel;
         block.c_stride = dw_NK.stride;
-        block.cols = static_cast<int>(std::min<int64_t>(kernels.panel, dw_NK.cols - panel * kernels.panel));
+        block.cols = std::min<int64_t>(kernels.panel, dw_NK.cols - panel * kernels.panel);
         block.add = true;
         block.next = nullptr;
         block.next_bytes = 0;

@@ -105,6 +105,12 @@ TEST(Products, EqualTheReferenceInEveryBitForAllRemainders) {
       for (int64_t n = 0; n <= 2 * panel + 1; ++n) {
         expect_reference_bits(ctx, dtype, {3, n, 5, n % 3}, n % 2 == 0 ? Store::add : Store::overwrite);
       }
+      const int64_t wide = target->products->wide_panels * panel;  // few rows read several panels side by side
+      for (int64_t n = 1; n <= 2 * wide + 1; n += n % panel == 0 ? 1 : panel / 2 - 1) {
+        for (int64_t t = 1; t <= target->products->few_rows; ++t) {
+          expect_reference_bits(ctx, dtype, {t, n, 5, 1}, Store::add);
+        }
+      }
       for (int64_t k = 0; k <= 2 * panel + 1; ++k) {
         expect_reference_bits(ctx, dtype, {tile + 1, 7, k, 2}, k % 2 == 0 ? Store::overwrite : Store::add);
       }

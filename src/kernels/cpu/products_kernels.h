@@ -12,11 +12,12 @@ struct ProductBlock {
   const void* a;     // row-major, or row tiles one after the other, each of the piece's depth
   int64_t a_stride;  // elements from row to row (row-major only)
   int64_t rows;
-  const void* b;  // the panel piece
+  const void* b;         // the panel piece
+  int64_t panel_stride;  // elements from panel to panel
   int64_t depth;
   float* c;
   int64_t c_stride;
-  int cols;  // 1 to panel
+  int64_t cols;  // 1 to panel; few_*: any number, over panels side by side
   bool add;
   const void* next;  // memory wanted soon: fetched towards L2 meanwhile, spread over the tiles
   int64_t next_bytes;
@@ -35,9 +36,13 @@ struct ProductKernels {
   int panel;        // columns of a panel
   int tile_rows;    // rows of a tile
   int depth_block;  // depth of a panel piece that stays near while the rows pass by; even
+  int few_rows;     // rows up to which few_* is the way
+  int wide_panels;  // panels that few_* reads side by side
 
   void (*rows_f32)(const ProductBlock&);  // A row-major
   void (*rows_bf16)(const ProductBlock&);
+  void (*few_f32)(const ProductBlock&);  // A row-major of at most few_rows rows
+  void (*few_bf16)(const ProductBlock&);
   void (*tiles_f32)(const ProductBlock&);  // A in row tiles
   void (*tiles_bf16)(const ProductBlock&);
 

@@ -10,13 +10,13 @@ namespace hone::kernels::cpu::HONE_TARGET {
 namespace {
 
 #if HONE_TARGET_is_512
-constexpr int kVecs = 3, kTileRows = 8, kDepthBlock = 512;
+constexpr int kVecs = 3, kTileRows = 8, kDepthBlock = 512, kWidePanels = 4;
 #elif HONE_TARGET_avx2
-constexpr int kVecs = 1, kTileRows = 6, kDepthBlock = 384;
+constexpr int kVecs = 1, kTileRows = 6, kDepthBlock = 384, kWidePanels = 3;
 #else
-constexpr int kVecs = 1, kTileRows = 4, kDepthBlock = 384;
+constexpr int kVecs = 1, kTileRows = 4, kDepthBlock = 384, kWidePanels = 2;
 #endif
-constexpr int kPanel = kVecs * kLanes;
+constexpr int kPanel = kVecs * kLanes, kFewRows = 2;
 constexpr int64_t kLineBytes = 64;
 
 // How a product reads its two element types: kStep depths at a time.
@@ -37,44 +37,50 @@ struct Pair {
   HONE_INLINE Vec multiply_add(Lanes a, Lanes b, Vec acc) { return dot(acc, a, b); }
 };
 
-template <int R>
+// R rows by P panels.
+template <int R, int P>
 struct Accumulators {
-  Vec v[R][kVecs];
+  Vec v[R][P * kVecs];
 };
 
-// One step of depth: a[r * row_stride] for the rows, one line of the panel piece.
-template <class Type, int R>
-HONE_INLINE void step(Accumulators<R>& acc, const typename Type::Element* a, int64_t row_stride,
-                      const typename Type::Element* b) {
-  typename Type::Lanes b_lanes[kVecs];
+// One step of depth: a[r * row_stride] for the rows, one line of each panel piece.
+template <class Type, int R, int P>
+HONE_INLINE void step(Accumulators<R, P>& acc, const typename Type::Element* a, int64_t row_stride,
+                      const typename Type::Element* b, int64_t panel_stride) {
 #pragma GCC unroll 4
-  for (int v = 0; v < kVecs; ++v) b_lanes[v] = Type::load_b(b + v * kLanes * Type::kStep);
+  for (int p = 0; p < P; ++p) {
+    typename Type::Lanes b_lanes[kVecs];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVecs; ++v) b_lanes[v] = Type::load_b(b + p * panel_stride + v * kLanes * Type::kStep);
 #pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) {
-    const typename Type::Lanes a_lanes = Type::set1_a(a + r * row_stride);
+    for (int r = 0; r < R; ++r) {
+      const typename Type::Lanes a_lanes = Type::set1_a(a + r * row_stride);
 #pragma GCC unroll 4
-    for (int v = 0; v < kVecs; ++v) acc.v[r][v] = Type::multiply_add(a_lanes, b_lanes[v], acc.v[r][v]);
+      for (int v = 0; v < kVecs; ++v) {
+        acc.v[r][p * kVecs + v] = Type::multiply_add(a_lanes, b_lanes[v], acc.v[r][p * kVecs + v]);
+      }
+    }
   }
 }
 
 // kTiled: A is a row tile, its rows interleaved per step; else row-major with a_stride.
-template <class Type, bool kTiled, int R>
-__attribute__((noinline)) void tile(const ProductBlock& block, const typename Type::Element* a, float* c,
-                                    const char* next, int64_t next_lines) {
+template <class Type, bool kTiled, int R, int P>
+__attribute__((noinline)) void tile(const ProductBlock& block, const typename Type::Element* a,
+                                    const typename Type::Element* b, float* c, int64_t cols, const char* next,
+                                    int64_t next_lines) {
   using Element = typename Type::Element;
   constexpr int kStep = Type::kStep;
   const int64_t row_stride = kTiled ? kStep : block.a_stride;
   constexpr int64_t kAStep = kTiled ? kTileRows * kStep : kStep;
   constexpr int64_t kBStep = kPanel * kStep;
-  const Element* b = static_cast<const Element*>(block.b);
-  Accumulators<R> acc;
+  Accumulators<R, P> acc;
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVecs; ++v) {
-      const int lanes = block.cols - v * kLanes;
+#pragma GCC unroll 16
+    for (int v = 0; v < P * kVecs; ++v) {
+      const int64_t lanes = cols - v * kLanes;
       const float* p = c + r * block.c_stride + v * kLanes;
-      acc.v[r][v] = !block.add || lanes <= 0 ? zero() : lanes >= kLanes ? load(p) : load_n(p, lanes);
+      acc.v[r][v] = !block.add || lanes <= 0 ? zero() : lanes >= kLanes ? load(p) : load_n(p, static_cast<int>(lanes));
     }
   }
   const int64_t steps = block.depth / kStep;
@@ -83,10 +89,10 @@ __attribute__((noinline)) void tile(const ProductBlock& block, const typename Ty
   for (; s < fetching; ++s, a += kAStep, b += kBStep, next += kVecs * kLineBytes) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVecs; ++v) __builtin_prefetch(next + v * kLineBytes, 0, 2);
-    step<Type, R>(acc, a, row_stride, b);
+    step<Type, R, P>(acc, a, row_stride, b, block.panel_stride);
   }
 #pragma GCC unroll 4
-  for (; s < steps; ++s, a += kAStep, b += kBStep) step<Type, R>(acc, a, row_stride, b);
+  for (; s < steps; ++s, a += kAStep, b += kBStep) step<Type, R, P>(acc, a, row_stride, b, block.panel_stride);
   if constexpr (kStep == 2) {
     if (block.depth % 2 != 0) {  // the last element of a row stands alone: nothing beyond it is read
       Element last[R][2];
@@ -94,37 +100,40 @@ __attribute__((noinline)) void tile(const ProductBlock& block, const typename Ty
         last[r][0] = a[r * row_stride];
         last[r][1] = 0;
       }
-      step<Type, R>(acc, &last[0][0], 2, b);
+      step<Type, R, P>(acc, &last[0][0], 2, b, block.panel_stride);
     }
   }
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVecs; ++v) {
-      const int lanes = block.cols - v * kLanes;
+#pragma GCC unroll 16
+    for (int v = 0; v < P * kVecs; ++v) {
+      const int64_t lanes = cols - v * kLanes;
       float* p = c + r * block.c_stride + v * kLanes;
       if (lanes >= kLanes) {
         store(p, acc.v[r][v]);
       } else if (lanes > 0) {
-        store_n(p, acc.v[r][v], lanes);
+        store_n(p, acc.v[r][v], static_cast<int>(lanes));
       }
     }
   }
 }
 
 template <class Type, bool kTiled, int R>
-HONE_INLINE void tile_of(int64_t rows, const ProductBlock& block, const typename Type::Element* a, float* c,
-                         const char* next, int64_t next_lines) {
+HONE_INLINE void tile_of(int64_t rows, const ProductBlock& block, const typename Type::Element* a,
+                         const typename Type::Element* b, float* c, int64_t cols, const char* next,
+                         int64_t next_lines) {
   if (rows == R) {
-    tile<Type, kTiled, R>(block, a, c, next, next_lines);
+    tile<Type, kTiled, R, 1>(block, a, b, c, cols, next, next_lines);
   } else if constexpr (R > 1) {
-    tile_of<Type, kTiled, R - 1>(rows, block, a, c, next, next_lines);
+    tile_of<Type, kTiled, R - 1>(rows, block, a, b, c, cols, next, next_lines);
   }
 }
 
+// One panel, all rows.
 template <class Type, bool kTiled>
 void product_block(const ProductBlock& block) {
   const auto* a = static_cast<const typename Type::Element*>(block.a);
+  const auto* b = static_cast<const typename Type::Element*>(block.b);
   const char* next = static_cast<const char*>(block.next);
   const int64_t tiles = (block.rows + kTileRows - 1) / kTileRows;
   const int64_t lines = block.next_bytes / kLineBytes;
@@ -135,10 +144,31 @@ void product_block(const ProductBlock& block) {
     const int64_t past = kTiled ? begin + kTileRows : block.rows * (i + 1) / tiles;
     const int64_t end = past < block.rows ? past : block.rows;
     const int64_t line = lines * i / tiles;
-    tile_of<Type, kTiled, kTileRows>(end - begin, block, a + (kTiled ? i * tile_elements : begin * block.a_stride),
-                                     block.c + begin * block.c_stride, next + line * kLineBytes,
+    tile_of<Type, kTiled, kTileRows>(end - begin, block, a + (kTiled ? i * tile_elements : begin * block.a_stride), b,
+                                     block.c + begin * block.c_stride, block.cols, next + line * kLineBytes,
                                      lines * (i + 1) / tiles - line);
   }
+}
+
+// One or two rows: the memory system is the limit, and several panels read side by side are several streams to it.
+template <class Type, int R>
+void few_rows(const ProductBlock& block) {
+  constexpr int P = kWidePanels;
+  const auto* a = static_cast<const typename Type::Element*>(block.a);
+  const auto* b = static_cast<const typename Type::Element*>(block.b);
+  int64_t col = 0;
+  for (; block.cols - col > (P - 1) * kPanel; col += P * kPanel, b += P * block.panel_stride) {
+    tile<Type, false, R, P>(block, a, b, block.c + col, block.cols - col, nullptr, 0);
+  }
+  for (; col < block.cols; col += kPanel, b += block.panel_stride) {
+    tile<Type, false, R, 1>(block, a, b, block.c + col, block.cols - col, nullptr, 0);
+  }
+}
+
+template <class Type>
+void few_rows_block(const ProductBlock& block) {
+  if (block.rows == 1) few_rows<Type, 1>(block);
+  if (block.rows == 2) few_rows<Type, 2>(block);
 }
 
 }  // namespace
@@ -147,8 +177,12 @@ const ProductKernels kProductKernels = {
     kPanel,
     kTileRows,
     kDepthBlock,
+    kFewRows,
+    kWidePanels,
     product_block<Float, false>,
     product_block<Pair, false>,
+    few_rows_block<Float>,
+    few_rows_block<Pair>,
     product_block<Float, true>,
     product_block<Pair, true>,
     turn_to_f32<kPanel>,
