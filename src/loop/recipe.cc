@@ -172,7 +172,9 @@ void validate(const Recipe& r, io::Faults& faults) {
   expect(
       !r.rollout.val_kwargs.do_sample || r.rollout.val_kwargs.temperature > 0,
       "actor_rollout_ref.rollout.val_kwargs.temperature = 0: expected above 0, because val_kwargs.do_sample is true");
-  expect(r.rollout.val_kwargs.top_k != 0, "actor_rollout_ref.rollout.val_kwargs.top_k = 0: expected -1 or at least 1");
+  expect(
+      r.rollout.val_kwargs.top_k == -1 && r.rollout.val_kwargs.top_p == 1.0,
+      "actor_rollout_ref.rollout.val_kwargs: expected top_k = -1 and top_p = 1, cut distributions are not there yet");
   expect(r.rollout.prompt_length.value_or(r.data.max_prompt_length) == r.data.max_prompt_length,
          "actor_rollout_ref.rollout.prompt_length: expected the value of data.max_prompt_length");
   expect(r.rollout.response_length.value_or(r.data.max_response_length) == r.data.max_response_length,

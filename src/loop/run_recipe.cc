@@ -21,9 +21,9 @@ void add_run_fields(Schema& s, RunRecipe& run) {
   s.field("trainer.project_name", &run.project_name, "First part of the run's name.").effect(Effect::nothing);
   s.field("trainer.experiment_name", &run.experiment_name, "Second part of the run's name.").effect(Effect::nothing);
   s.field("trainer.logger", &run.logger,
-          "Where metrics go besides metrics.jsonl: console, tensorboard; other names are passed over with a line.")
+          "Where metrics go besides metrics.jsonl: console; other names are passed over with a line.")
       .effect(Effect::nothing);
-  s.field("trainer.save_freq", &run.save_freq, "Save every so many steps and at the end; -1 = never.")
+  s.field("trainer.save_freq", &run.save_freq, "Save every so many steps; the last step is saved in any case.")
       .at_least(-1)
       .effect(Effect::nothing)
       .also_called({"save_steps"});
@@ -38,6 +38,9 @@ void add_run_fields(Schema& s, RunRecipe& run) {
   s.field("trainer.resume_from_path", &run.resume_from_path, "The checkpoint to go on from, a global_step_N folder.")
       .effect(Effect::nothing)
       .when("resume_mode is resume_path");
+  s.field("trainer.resume_allow_changes", &run.resume_allow_changes,
+          "Go on although the data or the numeric mode differ from the checkpoint's.")
+      .effect(Effect::nothing);
   s.field("trainer.default_local_dir", &run.default_local_dir,
           "The run folder: config.yaml, metrics.jsonl, rollouts/, checkpoints/global_step_N/.")
       .required()
@@ -100,7 +103,7 @@ void validate_optim(const std::string& prefix, const OptimRecipe& optim, io::Fau
 
 void keep_known_loggers(RunRecipe& run, std::vector<std::string>& notes) {
   const auto unknown = [&](const std::string& name) {
-    if (name == "console" || name == "tensorboard" || name == "file") return false;
+    if (name == "console" || name == "file") return false;
     notes.push_back(fmt::format("trainer.logger: {} is not there; metrics.jsonl holds every number", name));
     return true;
   };

@@ -32,10 +32,11 @@ struct RunRecipe {
   int64_t total_epochs = 30;
   std::optional<int64_t> total_training_steps;
   std::string project_name = "hone", experiment_name = "grpo";
-  Texts logger = {"console", "tensorboard"};
+  Texts logger = {"console"};
   int64_t save_freq = -1, test_freq = -1;
   std::string resume_mode = "auto";
   std::optional<std::string> resume_from_path;
+  bool resume_allow_changes = false;
   std::string default_local_dir = "runs/${trainer.project_name}/${trainer.experiment_name}";
   int64_t seed = 1;
   int64_t num_threads = 0;

@@ -1,9 +1,7 @@
-// ModelConfig: a Hugging Face config.json of a supported family, checked.
+// ModelConfig: the sizes and constants of a dense Qwen3 model. weights/hf_config.h reads it from a config.json.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 namespace hone {
 
@@ -20,15 +18,10 @@ struct ModelConfig {
   float rope_theta = 10000.0f;
   float initializer_range = 0.02f;
   bool tie_word_embeddings = false;
-  std::vector<int32_t> eos_token_ids;  // of config.json; generation_config.json adds its own
-  std::string source;                  // config.json as read: export writes the same keys
 
   int64_t q_size() const { return num_heads * head_dim; }
   int64_t kv_size() const { return num_kv_heads * head_dim; }
   int64_t num_parameters() const;
 };
-
-// Reads folder/config.json (and the end ids of generation_config.json). Raises Error with every fault found.
-ModelConfig load_model_config(const std::string& folder);
 
 }  // namespace hone

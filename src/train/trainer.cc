@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/fixed_math.h"
 #include "kernels/logprob.h"
 #include "train/micro_batches.h"
 
@@ -177,7 +178,8 @@ bool Trainer::head_sweep(std::span<const TrainSequence> sequences, std::span<con
       result.ppo_kl -= difference;
       result.clip_fraction += o.clipped;
       result.clip_fraction_lower += o.clipped_lower;
-      result.logprob_difference_max = std::max(result.logprob_difference_max, std::abs(difference));
+      const double probs = fixed::exp(double{part.logprob_R[r]}) - fixed::exp(double{old});
+      result.probs_difference_max = std::max(result.probs_difference_max, std::abs(probs));
     }
     View<float> dy = dy_RD.slice_rows(begin, count);
     if (any) {

@@ -27,7 +27,7 @@ struct TrainStep {
   double ppo_kl = 0;         // mean of old_logprob - logprob
   double clip_fraction = 0;  // shares of tokens with loss
   double clip_fraction_lower = 0;
-  double logprob_difference_max = 0;  // max |logprob - old_logprob|
+  double probs_difference_max = 0;  // max |exp(logprob) - exp(old_logprob)|
   int64_t num_tokens = 0;             // with loss
   int64_t num_rows = 0;               // fed to the forward
   OptimizerStep optimizer;

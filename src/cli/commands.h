@@ -1,0 +1,85 @@
+// The commands: what main.cc parses for each, and the function that runs it. Every function returns an exit code and
+// raises Error for what the user can mend.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hone::cli {
+
+struct RunArgs {                       // train and sft
+  std::string recipe;                  // YAML file; may be empty
+  std::vector<std::string> overrides;  // key=value
+  bool help_config = false;
+  bool check_only = false;  // stop after every check, before the model is loaded
+  bool quiet = false;
+};
+int run_train(const RunArgs& args);
+int run_sft(const RunArgs& args);
+
+struct EvalArgs {
+  std::string model, dump;
+  std::vector<std::string> data;
+  int64_t n = 1, max_new_tokens = 512, max_samples = -1, max_num_seqs = 256;
+  std::optional<double> temperature;  // default: 0 (greedy) for n = 1, else 1
+  std::string dtype = "auto";
+  uint64_t seed = 1;
+  int threads = 0;
+  bool json = false;
+};
+int run_eval(const EvalArgs& args);
+
+struct GenerateArgs {
+  std::string model;
+  std::vector<std::string> prompts;  // none: lines of standard input
+  int64_t n = 1, max_new_tokens = 128;
+  double temperature = 1.0;
+  std::string dtype = "auto";
+  uint64_t seed = 1;
+  int threads = 0;
+  bool json = false;
+};
+int run_generate(const GenerateArgs& args);
+
+struct TokenizeArgs {
+  std::string tokenizer;
+  std::vector<std::string> texts;  // none: standard input
+  bool jsonl = false;              // {"text"} lines in, {"ids"} lines out
+  bool allow_special = true;
+};
+int run_tokenize(const TokenizeArgs& args);
+
+struct DataMakeArgs {
+  std::string task, out;
+  uint64_t seed = 1;
+  int64_t train = 0, held_out = 0, sft = 0;  // 0: the task's own
+  int digits = 3;
+};
+int run_data_make(const DataMakeArgs& args);
+
+struct SelftestArgs {
+  int threads = 0;
+};
+int run_selftest(const SelftestArgs& args);
+
+struct BenchArgs {
+  std::vector<std::string> names;
+  bool json = false;
+  std::string dtype;
+  int threads = 0, repetitions = 0;
+};
+int run_bench(const BenchArgs& args);
+
+int run_explain(const std::string& metric);  // empty: all
+
+struct QuickstartArgs {
+  std::string recipes = "recipes/quickstart", out = "runs/quickstart";
+  uint64_t seed = 1;
+  int threads = 0;
+  bool control = false;
+};
+int run_quickstart(const QuickstartArgs& args);
+
+}  // namespace hone::cli

@@ -1,0 +1,76 @@
+// hone eval: a model's score on data, mean@n and pass@n for each data source.
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "core/error.h"
+#include "io/json.h"
+#include "loop/inference.h"
+#include "loop/progress.h"
+#include "loop/run.h"
+#include "prompts/prompt_set.h"
+#include "reward/scorer.h"
+
+namespace hone::cli {
+
+namespace {
+
+std::vector<Prompt> load_eval_prompts(const EvalArgs& args, const Tokenizer& tokenizer) {
+  io::Faults faults;
+  PromptSetOptions options;
+  options.files = args.data;
+  options.max_samples = args.max_samples;
+  options.max_prompt_length = int64_t{1} << 20;
+  PromptSet set = load_prompts(options, tokenizer, faults);
+  find_unscorable(set.prompts, faults);
+  faults.raise_if_any("the data cannot be used as it is");
+  return std::move(set.prompts);
+}
+
+void print_result(const EvalArgs& args, const SourceScores& source, double temperature, const Evaluation& evaluation) {
+  if (args.json) {
+    io::Json line = io::Json::object();
+    line.set("data_source", source.data_source);
+    line.set("num_prompts", source.num_prompts);
+    line.set("n", args.n);
+    line.set("temperature", temperature);
+    line.set(fmt::format("mean@{}", args.n), source.mean);
+    line.set(fmt::format("pass@{}", args.n), source.pass);
+    line.set("num_absent", source.num_absent);
+    line.set("response_length", evaluation.response_length);
+    line.set("clip_ratio", evaluation.clip_ratio);
+    fmt::print("{}\n", line.dump());
+  } else {
+    fmt::print("{}: {} prompts, temperature {}: mean@{} {:.4f}  pass@{} {:.4f}  absent {}  length {:.1f}\n",
+               source.data_source, source.num_prompts, temperature, args.n, source.mean, args.n, source.pass,
+               source.num_absent, evaluation.response_length);
+  }
+}
+
+}  // namespace
+
+int run_eval(const EvalArgs& args) {
+  if (args.n < 1) throw Error(fmt::format("--n: expected at least 1, found {}", args.n));
+  EvaluationOptions options;
+  options.n = args.n;
+  options.temperature = args.temperature.value_or(args.n == 1 ? 0.0 : 1.0);
+  options.max_new_tokens = args.max_new_tokens;
+  options.seed = args.seed;
+  if (options.temperature < 0) throw Error("--temperature: expected at least 0");
+  if (options.temperature == 0 && args.n > 1) {
+    throw Error("--n above 1 with temperature 0 draws the same answer again and again", "set --temperature");
+  }
+  const std::vector<Prompt> prompts = load_eval_prompts(args, Tokenizer::load(args.model));
+  size_t longest = 0;
+  for (const Prompt& prompt : prompts) longest = std::max(longest, prompt.ids.size());
+  Inference inference(args.model, args.dtype, args.threads, args.max_num_seqs,
+                      static_cast<int64_t>(longest) + args.max_new_tokens);
+  options.end_ids = inference.end_ids();
+  Progress progress("eval", static_cast<int64_t>(prompts.size()));
+  const Evaluation evaluation = evaluate(inference.engine(), inference.tokenizer(), prompts, options,
+                                         [&](int64_t done) { progress.update(done); });
+  for (const SourceScores& source : evaluation.sources) print_result(args, source, options.temperature, evaluation);
+  if (!args.dump.empty()) write_rollouts(args.dump, 0, evaluation.groups);
+  return 0;
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,148 @@
+// hone: the command line. Options are parsed here and nowhere else; each command has a file of its own.
+// Exit codes: 0 done, 1 a bug of ours, 2 the user's input, 3 nothing left to do, 4 stopped by a guard, 130 interrupted.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "cli/commands.h"
+#include "core/error.h"
+
+namespace hone::cli {
+namespace {
+
+template <class Args>
+using Run = int (*)(const Args&);
+
+// One subcommand whose options fill an Args that lives as long as the parser.
+template <class Args>
+CLI::App* add(CLI::App& parent, const char* name, const char* text, Args& args, Run<Args> run, int& exit_code) {
+  CLI::App* command = parent.add_subcommand(name, text);
+  command->callback([&args, run, &exit_code] { exit_code = run(args); });
+  return command;
+}
+
+void add_run(CLI::App& app, const char* name, const char* text, RunArgs& args, Run<RunArgs> run, int& exit_code) {
+  CLI::App* c = add(app, name, text, args, run, exit_code);
+  c->add_option("--recipe", args.recipe, "YAML recipe (also as the first argument)");
+  c->add_option("args", args.overrides, "RECIPE.yaml and key=value settings, e.g. trainer.total_epochs=2");
+  c->add_flag("--help-config", args.help_config, "list every option with its default and effect");
+  c->add_flag("--check", args.check_only, "check options, data, model files and memory, then stop");
+  c->add_flag("--quiet", args.quiet, "no progress lines");
+}
+
+struct AllArgs {
+  RunArgs train, sft;
+  EvalArgs eval;
+  GenerateArgs generate;
+  TokenizeArgs tokenize;
+  DataMakeArgs data;
+  SelftestArgs selftest;
+  BenchArgs bench;
+  QuickstartArgs quickstart;
+  std::string metric;
+};
+
+void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
+  CLI::App* e = add(app, "eval", "score a model on data: mean@n and pass@n", a.eval, run_eval, exit_code);
+  e->add_option("--model", a.eval.model, "Hugging Face folder")->required();
+  e->add_option("--data", a.eval.data, "JSONL files")->required();
+  e->add_option("--n", a.eval.n, "samples per prompt")->capture_default_str();
+  e->add_option("--temperature", a.eval.temperature, "0 is greedy (default: 0 for n = 1, else 1)");
+  e->add_option("--max-new-tokens", a.eval.max_new_tokens, "limit of an answer")->capture_default_str();
+  e->add_option("--max-samples", a.eval.max_samples, "first rows only (-1: all)")->capture_default_str();
+  e->add_option("--max-num-seqs", a.eval.max_num_seqs, "answers in flight")->capture_default_str();
+  e->add_option("--dtype", a.eval.dtype, "auto, bfloat16, float32")->capture_default_str();
+  e->add_option("--seed", a.eval.seed, "of the samples")->capture_default_str();
+  e->add_option("--threads", a.eval.threads, "0: one for each core")->capture_default_str();
+  e->add_option("--dump", a.eval.dump, "write every answer to this JSONL file");
+  e->add_flag("--json", a.eval.json, "one JSON object a data source");
+
+  CLI::App* g = add(app, "generate", "answer prompts", a.generate, run_generate, exit_code);
+  g->add_option("--model", a.generate.model, "Hugging Face folder")->required();
+  g->add_option("prompts", a.generate.prompts, "prompts (none: one a line from standard input)");
+  g->add_option("--n", a.generate.n, "samples per prompt")->capture_default_str();
+  g->add_option("--temperature", a.generate.temperature, "0 is greedy")->capture_default_str();
+  g->add_option("--max-new-tokens", a.generate.max_new_tokens, "limit of an answer")->capture_default_str();
+  g->add_option("--dtype", a.generate.dtype, "auto, bfloat16, float32")->capture_default_str();
+  g->add_option("--seed", a.generate.seed, "of the samples")->capture_default_str();
+  g->add_option("--threads", a.generate.threads, "0: one for each core")->capture_default_str();
+  g->add_flag("--json", a.generate.json, "one JSON object an answer, with ids and log-probs");
+
+  CLI::App* t = add(app, "tokenize", "text to ids", a.tokenize, run_tokenize, exit_code);
+  t->add_option("--tokenizer,--model", a.tokenize.tokenizer, "folder with tokenizer.json")->required();
+  t->add_option("texts", a.tokenize.texts, "texts (none: standard input)");
+  t->add_flag("--jsonl", a.tokenize.jsonl, "{\"text\"} lines in, {\"ids\"} lines out");
+  t->add_flag("!--no-special", a.tokenize.allow_special, "text of special tokens is text like any other");
+}
+
+void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
+  CLI::App* data = app.add_subcommand("data", "data sets")->require_subcommand(1);
+  CLI::App* m = add(*data, "make", "make a task's data: arithmetic, countdown", a.data, run_data_make, exit_code);
+  m->add_option("task", a.data.task, "arithmetic or countdown")->required();
+  m->add_option("--out", a.data.out, "folder")->required();
+  m->add_option("--seed", a.data.seed, "of the data")->capture_default_str();
+  m->add_option("--train", a.data.train, "prompts for RL (0: the task's own number)");
+  m->add_option("--held-out", a.data.held_out, "held-out prompts (0: the task's own number)");
+  m->add_option("--sft", a.data.sft, "worked examples for SFT (0: the task's own number)");
+  m->add_option("--digits", a.data.digits, "arithmetic: digits of the operands")->capture_default_str();
+
+  CLI::App* s = add(app, "selftest", "check this machine: kernels of every target, one policy", a.selftest,
+                    run_selftest, exit_code);
+  s->add_option("--threads", a.selftest.threads, "0: one for each core")->capture_default_str();
+
+  CLI::App* b = add(app, "bench", "benchmarks against this machine's roofs", a.bench, run_bench, exit_code);
+  b->add_option("names", a.bench.names, "benchmarks (none: list them)");
+  b->add_flag("--json", a.bench.json, "one JSON object a line");
+  b->add_option("--dtype", a.bench.dtype, "bfloat16 or float32 (default: bfloat16 where the processor has it)");
+  b->add_option("--threads", a.bench.threads, "0: one for each core");
+  b->add_option("--repetitions", a.bench.repetitions, "of each timing (0: the benchmark's own)");
+
+  CLI::App* x = app.add_subcommand("explain", "what a metric means");
+  x->add_option("metric", a.metric, "name (none: all)");
+  x->callback([&] { exit_code = run_explain(a.metric); });
+
+  CLI::App* q = add(app, "quickstart", "train a small model with SFT, then GRPO, and show what it learnt", a.quickstart,
+                    run_quickstart, exit_code);
+  q->add_option("--recipes", a.quickstart.recipes, "folder with the recipes")->capture_default_str();
+  q->add_option("--out", a.quickstart.out, "folder of the run")->capture_default_str();
+  q->add_option("--seed", a.quickstart.seed, "of data, weights and samples")->capture_default_str();
+  q->add_option("--threads", a.quickstart.threads, "0: one for each core")->capture_default_str();
+  q->add_flag("--control", a.quickstart.control, "also: RL with shuffled rewards, and the same time of more SFT");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Hone: reinforcement-learning post-training for language models");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "hone " HONE_VERSION);
+  AllArgs args;
+  int exit_code = 0;
+  add_run(app, "train", "reinforcement learning (GRPO) from a recipe", args.train, run_train, exit_code);
+  add_run(app, "sft", "supervised fine-tuning from a recipe", args.sft, run_sft, exit_code);
+  add_model_commands(app, args, exit_code);
+  add_other_commands(app, args, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace hone::cli
+
+int main(int argc, char** argv) {
+  try {
+    return hone::cli::run(argc, argv);
+  } catch (const hone::Error& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    if (!error.hint().empty()) fmt::print(stderr, "hint: {}\n", error.hint());
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: out of memory\nhint: use a smaller model, batch or token budget\n");
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bug in hone: {}\n", error.what());
+    return 1;
+  }
+}

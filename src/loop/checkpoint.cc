@@ -1,0 +1,138 @@
+#include "loop/checkpoint.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "io/atomic_file.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "io/safetensors.h"
+#include "weights/hf_folder.h"
+
+namespace hone {
+
+namespace {
+
+constexpr int64_t kFormatVersion = 1;
+constexpr std::string_view kPrefix = "global_step_";
+
+std::string state_folder(const std::string& checkpoint) { return io::join_path(checkpoint, "training_state"); }
+std::string moments_path(const std::string& checkpoint) {
+  return io::join_path(state_folder(checkpoint), "optimizer.safetensors");
+}
+
+bool is_complete(const std::string& checkpoint) {
+  return io::exists(io::join_path(state_folder(checkpoint), "complete"));
+}
+
+// Moments carry the name of the parameter's first tensor: q_proj stands for q, k and v.
+std::string moment_name(const Parameter& parameter, const char* which) {
+  return fmt::format("{}.{}", parameter.pieces().front().name, which);
+}
+
+io::Json to_json(const TrainingState& s) {
+  io::Json json;
+  json.set("format_version", kFormatVersion);
+  json.set("kind", s.kind);
+  json.set("global_step", s.global_step);
+  json.set("epoch", s.position.epoch);
+  json.set("epoch_index", s.position.index);
+  json.set("draw", s.position.draw);
+  json.set("version", int64_t{s.version});
+  json.set("optimizer_steps", s.optimizer_steps);
+  json.set("numeric_mode", s.numeric_mode);
+  json.set("data_hash", s.data_hash);
+  json.set("config_hash", s.config_hash);
+  return json;
+}
+
+}  // namespace
+
+std::string checkpoint_path(const std::string& folder, int64_t global_step) {
+  return io::join_path(folder, fmt::format("{}{}", kPrefix, global_step));
+}
+
+std::vector<int64_t> list_checkpoints(const std::string& folder) {
+  std::vector<int64_t> steps;
+  if (!io::is_folder(folder)) return steps;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    int64_t step = 0;
+    const char* end = name.data() + name.size();
+    const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, step);
+    if (parsed.ec == std::errc() && parsed.ptr == end && is_complete(entry.path().string())) steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+void save_checkpoint(const std::string& folder, const TrainingState& state, Decoder& decoder, Optimizer& optimizer,
+                     const std::string& source_folder) {
+  io::make_folders(folder);
+  io::AtomicFolder checkpoint(checkpoint_path(folder, state.global_step));
+  weights::save_model(decoder, checkpoint.path(), source_folder);
+  io::make_folders(state_folder(checkpoint.path()));
+  io::SafetensorsWriter writer;
+  const auto& parameters = decoder.parameters();
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    const std::vector<int64_t> shape{parameters[p].rows(), parameters[p].cols()};
+    writer.add(moment_name(parameters[p], "m"), shape, io::StoredType::f32, optimizer.first_moment(p).data);
+    writer.add(moment_name(parameters[p], "v"), shape, io::StoredType::f32, optimizer.second_moment(p).data);
+  }
+  writer.write(moments_path(checkpoint.path()));
+  io::write_json(io::join_path(state_folder(checkpoint.path()), "state.json"), to_json(state));
+  io::write_file(io::join_path(state_folder(checkpoint.path()), "complete"), "");
+  checkpoint.commit();
+  io::write_file(io::join_path(folder, "latest_checkpointed_iteration.txt"), fmt::format("{}\n", state.global_step));
+}
+
+TrainingState read_training_state(const std::string& checkpoint) {
+  if (!is_complete(checkpoint)) {
+    throw Error(fmt::format("{}: not a complete checkpoint", checkpoint), "name a folder global_step_N of a run");
+  }
+  const std::string path = io::join_path(state_folder(checkpoint), "state.json");
+  const io::Json json = io::read_json(path);
+  const io::JsonAt at(json, path);
+  if (const int64_t found = at["format_version"].as_int(); found != kFormatVersion) {
+    throw Error(fmt::format("{}: format_version: expected {}, found {}", path, kFormatVersion, found),
+                "use the version of hone that wrote it");
+  }
+  TrainingState s;
+  s.kind = at["kind"].as_string();
+  s.global_step = at["global_step"].as_int();
+  s.position = {at["epoch"].as_int(), at["epoch_index"].as_int(), at["draw"].value().as_uint()};
+  s.version = static_cast<int32_t>(at["version"].as_int());
+  s.optimizer_steps = at["optimizer_steps"].as_int();
+  s.numeric_mode = at["numeric_mode"].as_string();
+  s.data_hash = at["data_hash"].as_string();
+  s.config_hash = at["config_hash"].as_string();
+  return s;
+}
+
+void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const TrainingState& state,
+                    Optimizer& optimizer) {
+  const io::SafetensorsReader file(moments_path(checkpoint));
+  const auto& parameters = decoder.parameters();
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    const std::vector<int64_t> shape{parameters[p].rows(), parameters[p].cols()};
+    for (const auto& [which, moment] : {std::pair{"m", optimizer.first_moment(p)}, {"v", optimizer.second_moment(p)}}) {
+      io::read_floats(file.at(moment_name(parameters[p], which), shape), 0, moment.size(), moment.data);
+    }
+  }
+  optimizer.set_num_steps(state.optimizer_steps);
+}
+
+void remove_old_checkpoints(const std::string& folder, int64_t keep) {
+  if (keep <= 0) return;
+  const std::vector<int64_t> steps = list_checkpoints(folder);
+  for (size_t i = 0; i + static_cast<size_t>(keep) < steps.size(); ++i) {
+    const std::string path = checkpoint_path(folder, steps[i]);
+    // the mark goes first: half a removed folder is not a checkpoint
+    std::filesystem::remove(io::join_path(state_folder(path), "complete"));
+    std::filesystem::remove_all(path);
+  }
+}
+
+}  // namespace hone

@@ -1,0 +1,47 @@
+// Checkpoint: FOLDER/global_step_N is a plain Hugging Face folder with the training state beside it:
+//   config.json, model.safetensors (float32 masters), tokenizer files
+//   training_state/state.json, training_state/optimizer.safetensors
+//   training_state/complete            written last; a folder without it is not a checkpoint
+// The folder appears whole or not at all, so saving never harms an older one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/decoder.h"
+#include "records/data_position.h"
+#include "train/optimizer.h"
+
+namespace hone {
+
+struct TrainingState {
+  int64_t global_step = 0;
+  DataPosition position;
+  int32_t version = 0;          // of the policy
+  int64_t optimizer_steps = 0;  // applied
+  std::string kind;             // "grpo" or "sft": one cannot go on as the other
+  std::string numeric_mode;
+  std::string data_hash;
+  std::string config_hash;
+  bool operator==(const TrainingState&) const = default;
+};
+
+std::string checkpoint_path(const std::string& folder, int64_t global_step);
+// Steps of the complete checkpoints in the folder, ascending.
+std::vector<int64_t> list_checkpoints(const std::string& folder);
+
+void save_checkpoint(const std::string& folder, const TrainingState& state, Decoder& decoder, Optimizer& optimizer,
+                     const std::string& source_folder);
+
+// state.json alone: cheap, for checks before anything is loaded.
+TrainingState read_training_state(const std::string& checkpoint);
+// Moments and step count; the weights are loaded like any model's.
+void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const TrainingState& state,
+                    Optimizer& optimizer);
+
+// Removes the oldest complete checkpoints beyond `keep` (0: none). The newest is never removed.
+void remove_old_checkpoints(const std::string& folder, int64_t keep);
+
+}  // namespace hone

@@ -1,0 +1,34 @@
+// What `hone eval`, `generate` and the quickstart share: a model folder ready to draw from.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "loop/evaluate.h"
+#include "models/decoder.h"
+#include "rollout/engine.h"
+#include "text/tokenizer.h"
+
+namespace hone {
+
+class Inference {
+ public:
+  // threads 0: one for each core. `longest`: ids of the longest prompt and answer. Raises Error as loading does, and
+  // when the memory does not suffice.
+  Inference(const std::string& folder, const std::string& dtype, int threads, int64_t max_num_seqs, int64_t longest);
+
+  const Tokenizer& tokenizer() const { return tokenizer_; }
+  const std::vector<int32_t>& end_ids() const { return end_ids_; }
+  Engine& engine() { return *engine_; }
+  const kernels::Context& context() const { return ctx_; }
+  const Decoder& decoder() const { return *decoder_; }
+
+ private:
+  kernels::Context ctx_;
+  Tokenizer tokenizer_;
+  std::vector<int32_t> end_ids_;
+  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace hone

@@ -1,0 +1,16 @@
+// Interrupt: SIGINT and SIGTERM while a run is on. The first asks the loop to save and leave; the second leaves at once
+// with exit code 130 (what was saved before stays loadable).
+#pragma once
+
+namespace hone {
+
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();  // restores the handlers
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+  bool requested() const;
+};
+
+}  // namespace hone

@@ -1,0 +1,71 @@
+#include "loop/process_memory.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "core/error.h"
+
+namespace hone {
+
+namespace {
+
+// The number after `key` in a file of "key: value" lines; -1 when it is not there.
+int64_t number_after(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.rfind(key, 0) != 0) continue;
+    std::istringstream rest(line.substr(key.size()));
+    int64_t value = -1;
+    rest >> value;
+    return value;
+  }
+  return -1;
+}
+
+int64_t number_in(const std::string& path) {
+  std::ifstream file(path);
+  int64_t value = -1;
+  file >> value;  // "max" leaves -1
+  return file ? value : -1;
+}
+
+double gib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+
+}  // namespace
+
+int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+int64_t available_bytes() {
+  int64_t available = number_after("/proc/meminfo", "MemAvailable:") * 1024;
+  if (available < 0) available = std::numeric_limits<int64_t>::max();
+  const int64_t limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
+  if (limit >= 0 && used >= 0) available = std::min(available, limit - used);
+  return available;
+}
+
+void check_memory(const std::vector<MemoryPart>& parts) {
+  int64_t sum = 0;
+  std::string list;
+  for (const MemoryPart& part : parts) {
+    sum += part.size_bytes;
+    list += fmt::format("\n  {:<42} {:8.2f} GiB", part.name, gib(part.size_bytes));
+  }
+  const int64_t available = available_bytes();
+  if (sum <= available) return;
+  throw Error(fmt::format("this run does not fit: it needs {:.2f} GiB, {:.2f} GiB are available{}", gib(sum),
+                          gib(available), list),
+              "use a smaller model, actor.ppo_max_token_len_per_gpu or rollout.max_num_seqs");
+}
+
+}  // namespace hone

@@ -1,0 +1,172 @@
+#include "loop/run.h"
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+
+#include "io/atomic_file.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "loop/process_memory.h"
+
+namespace hone {
+
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Rollout dumps of steps after the checkpoint belong to a future that did not happen.
+void remove_later_rollouts(const std::string& folder, int64_t last_step) {
+  if (!io::is_folder(folder)) return;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string stem = entry.path().stem().string();
+    int64_t step = 0;
+    const auto parsed = std::from_chars(stem.data(), stem.data() + stem.size(), step);
+    if (parsed.ec == std::errc() && step > last_step) std::filesystem::remove(entry.path());
+  }
+}
+
+int64_t step_of_line(std::string_view line) {
+  return io::parse_json(line, "metrics.jsonl").at("training/global_step").as_int();
+}
+
+}  // namespace
+
+Run::Run(RunOptions options) : options_(std::move(options)) {
+  io::make_folders(options_.folder);
+  io::remove_leftovers(options_.folder);
+  if (io::is_folder(checkpoints_folder())) io::remove_leftovers(checkpoints_folder());
+  find_start();
+  if (checkpoint_) {
+    state_ = read_training_state(*checkpoint_);
+    check_checkpoint();
+  }
+  state_.kind = options_.kind;
+  state_.numeric_mode = options_.numeric_mode;
+  state_.data_hash = options_.data_hash;
+  state_.config_hash = options_.config_hash;
+  if (state_.global_step >= options_.total_steps) {
+    throw Error(fmt::format("nothing left to do: step {} of {} is saved in {}", state_.global_step,
+                            options_.total_steps, checkpoint_.value_or(options_.folder)),
+                "raise trainer.total_epochs or trainer.total_training_steps to go on", 3);
+  }
+  open_folder();
+}
+
+void Run::find_start() {
+  const std::vector<int64_t> steps = list_checkpoints(checkpoints_folder());
+  if (options_.resume_mode == "resume_path") {
+    checkpoint_ = options_.resume_from_path;
+  } else if (options_.resume_mode == "auto") {
+    if (!steps.empty()) checkpoint_ = checkpoint_path(checkpoints_folder(), steps.back());
+  } else if (!steps.empty()) {
+    throw Error(fmt::format("{}: holds checkpoints of an earlier run, up to step {}", options_.folder, steps.back()),
+                "name another trainer.default_local_dir, remove this one, or use trainer.resume_mode=auto");
+  }
+}
+
+void Run::check_checkpoint() const {
+  const auto differs = [&](const char* what, const std::string& saved, const std::string& now) {
+    if (saved == now) return;
+    throw Error(fmt::format("{}: {} was {}, now it is {}", *checkpoint_, what, saved, now),
+                "trainer.resume_allow_changes=true goes on all the same; the run is then not the undisturbed one");
+  };
+  if (state_.kind != options_.kind) {
+    throw Error(fmt::format("{}: saved by {}, this is {}", *checkpoint_, state_.kind, options_.kind),
+                "to start from its weights, name it as the model instead");
+  }
+  if (options_.allow_changes) return;
+  differs("numeric mode", state_.numeric_mode, options_.numeric_mode);
+  differs("the data's hash", state_.data_hash, options_.data_hash);
+  if (state_.config_hash != options_.config_hash && !options_.quiet) {
+    fmt::print(stderr, "note: options that change results differ from those of {}\n", *checkpoint_);
+  }
+}
+
+void Run::open_folder() {
+  io::write_file(io::join_path(options_.folder, "config.yaml"), options_.effective_config);
+  const std::string path = io::join_path(options_.folder, "metrics.jsonl");
+  // without a checkpoint everything starts anew; the validation line of step 0 with it
+  const int64_t last = checkpoint_ ? state_.global_step : -1;
+  io::cut_back_to(path, [&](std::string_view line) { return step_of_line(line) <= last; });
+  metrics_ = std::make_unique<io::LineFile>(path);
+  remove_later_rollouts(io::join_path(options_.folder, "rollouts"), last);
+  saved_step_ = state_.global_step;
+}
+
+std::string Run::checkpoints_folder() const { return io::join_path(options_.folder, "checkpoints"); }
+
+std::string Run::folder(const std::string& name) const { return io::join_path(options_.folder, name); }
+
+void Run::record(Metrics metrics, int64_t global_step) {
+  metrics.set("training/global_step", static_cast<double>(global_step));
+  metrics_->write_line(metrics.json_line());
+}
+
+int Run::loop(const Step& step, const Save& save, const StepLine& line) {
+  const Interrupt interrupt;
+  for (int64_t number = state_.global_step + 1; number <= options_.total_steps; ++number) {
+    const auto start = std::chrono::steady_clock::now();
+    Metrics metrics = step(number);
+    const bool leave = interrupt.requested();
+    const bool due = options_.save_freq > 0 && number % options_.save_freq == 0;
+    state_.global_step = number;
+    metrics.set("timing_s/step", seconds_since(start));
+    metrics.set("perf/time_per_step", metrics.get("timing_s/step"));
+    metrics.set("perf/cpu_memory_used_gb", static_cast<double>(resident_bytes()) / (1 << 30));
+    if (metrics.has("perf/total_num_tokens")) {
+      metrics.set("perf/throughput", metrics.get("perf/total_num_tokens") / metrics.get("timing_s/step"));
+    }
+    record(metrics, number);
+    if (!options_.quiet) fmt::print("{}\n", line(metrics));
+    std::fflush(stdout);
+    if (due || leave || is_last(number)) save_now(number, save);
+    if (leave && !is_last(number)) {
+      fmt::print(stderr, "interrupted: step {} of {} is saved in {}\n", number, options_.total_steps,
+                 checkpoint_path(checkpoints_folder(), number));
+      return 130;
+    }
+  }
+  return 0;
+}
+
+void Run::save_now(int64_t global_step, const Save& save) {
+  if (saved_step_ == global_step) return;
+  metrics_->sync();  // a checkpoint's metrics are on the disk before it is
+  save(state_, checkpoints_folder());
+  saved_step_ = global_step;
+  remove_old_checkpoints(checkpoints_folder(), options_.max_to_keep);
+}
+
+void write_rollouts(const std::string& path, int64_t global_step, std::span<const Group> groups) {
+  std::string text;
+  for (const Group& group : groups) {
+    for (const Trajectory& t : group.trajectories) {
+      io::Json row = io::Json::object();
+      row.set("input", group.drawn.prompt->text);
+      row.set("output", t.response_text);
+      row.set("gts", group.drawn.prompt->ground_truth);
+      row.set("score", t.score.value ? io::Json(*t.score.value) : io::Json());
+      row.set("step", global_step);
+      row.set("data_source", group.drawn.prompt->data_source);
+      row.set("draw", t.draw);
+      row.set("sample", int64_t{t.sample});
+      row.set("finish", name(t.finish));
+      row.set("advantage", t.advantage);
+      row.set("temperature", t.temperature);
+      row.set("prompt_ids", io::Json::Array(t.prompt_ids.begin(), t.prompt_ids.end()));
+      row.set("response_ids", io::Json::Array(t.response_ids.begin(), t.response_ids.end()));
+      row.set("logprobs", io::Json::Array(t.logprobs.begin(), t.logprobs.end()));
+      row.set("versions", io::Json::Array(t.versions.begin(), t.versions.end()));
+      if (!t.score.reason.empty()) row.set("reason", t.score.reason);
+      text += row.dump();
+      text += '\n';
+    }
+  }
+  io::make_folders(std::filesystem::path(path).parent_path().string());
+  io::write_file(path, text);
+}
+
+}  // namespace hone

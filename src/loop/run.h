@@ -1,0 +1,76 @@
+// Run: what every training command shares: the run folder, where to start, metrics, checkpoints, leaving.
+//   FOLDER/config.yaml                    effective options
+//   FOLDER/metrics.jsonl                  one line a step; cut back to the checkpoint on resume
+//   FOLDER/rollouts/N.jsonl               every sample of step N
+//   FOLDER/checkpoints/global_step_N/     checkpoint.h
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "io/line_file.h"
+#include "loop/checkpoint.h"
+#include "loop/interrupt.h"
+#include "loop/metrics.h"
+#include "records/trajectory.h"
+
+namespace hone {
+
+struct RunOptions {
+  std::string folder;
+  std::string kind;  // "grpo" or "sft"
+  int64_t total_steps = 0;
+  int64_t save_freq = -1;            // steps between checkpoints; the last step is always saved
+  int64_t max_to_keep = 0;           // 0: all
+  std::string resume_mode = "auto";  // auto, disable, resume_path
+  std::string resume_from_path;
+  bool allow_changes = false;  // go on although data or numeric mode differ
+  bool quiet = false;
+  std::string effective_config, config_hash, data_hash, numeric_mode;
+};
+
+class Run {
+ public:
+  // Finds where to start and checks that the checkpoint fits. Raises Error: other data, other numeric mode, a folder of
+  // another run with resume_mode disable; with exit code 3 when nothing is left to do.
+  explicit Run(RunOptions options);
+
+  // The checkpoint to continue from, if any, and its state; before that a fresh state.
+  const std::optional<std::string>& checkpoint() const { return checkpoint_; }
+  const TrainingState& state() const { return state_; }
+
+  // One step of the run, given the number of the step from 1, and what to save after it.
+  using Step = std::function<Metrics(int64_t global_step)>;
+  using Save = std::function<void(TrainingState& state, const std::string& checkpoints_folder)>;
+  using StepLine = std::function<std::string(const Metrics& metrics)>;
+  // Steps until the end or an interruption; saves when it is time. Returns the exit code: 0, or 130.
+  int loop(const Step& step, const Save& save, const StepLine& line);
+  // A metrics line that belongs to no step of its own (validation before training); written once, not on resume.
+  void record(Metrics metrics, int64_t global_step);
+
+  int64_t total_steps() const { return options_.total_steps; }
+  bool is_last(int64_t global_step) const { return global_step == options_.total_steps; }
+  bool quiet() const { return options_.quiet; }
+  std::string folder(const std::string& name) const;  // inside the run's
+  std::string checkpoints_folder() const;
+
+ private:
+  void find_start();
+  void check_checkpoint() const;
+  void open_folder();
+  void save_now(int64_t global_step, const Save& save);
+
+  RunOptions options_;
+  std::optional<std::string> checkpoint_;
+  TrainingState state_;
+  std::unique_ptr<io::LineFile> metrics_;
+  int64_t saved_step_ = -1;
+};
+
+// A rollout or validation dump in verl's form, one line a sample, with ids and log-probs beside the text.
+void write_rollouts(const std::string& path, int64_t global_step, std::span<const Group> groups);
+
+}  // namespace hone

@@ -1,0 +1,234 @@
+#include "loop/sft.h"
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "config/print.h"
+#include "loop/numeric_mode.h"
+#include "loop/process_memory.h"
+#include "loop/progress.h"
+#include "loop/run.h"
+#include "loop/step_metrics.h"
+#include "prompts/row_order.h"
+#include "prompts/sft_set.h"
+#include "text/end_ids.h"
+#include "text/tokenizer.h"
+#include "train/lr_schedule.h"
+#include "train/trainer.h"
+#include "weights/hf_config.h"
+#include "weights/hf_folder.h"
+
+namespace hone {
+
+namespace {
+
+struct Inputs {
+  std::string source;  // folder of config, tokenizer and, unless random, weights
+  ModelConfig config;
+  int64_t valid_vocab = 0;
+  std::vector<TrainSequence> train, validation;
+  uint64_t hash = 0;
+};
+
+TrainerOptions trainer_options(const SftRecipe& recipe, int64_t valid_vocab) {
+  TrainerOptions options;
+  options.optimizer.beta1 = static_cast<float>(recipe.optim.betas[0]);
+  options.optimizer.beta2 = static_cast<float>(recipe.optim.betas[1]);
+  options.optimizer.weight_decay = static_cast<float>(recipe.optim.weight_decay);
+  options.optimizer.grad_clip = static_cast<float>(recipe.optim.clip_grad);
+  options.micro_batch_tokens = recipe.data.max_token_len_per_gpu;
+  options.valid_vocab = valid_vocab;
+  return options;
+}
+
+uint64_t seed_of_data(const SftRecipe& recipe) {
+  return static_cast<uint64_t>(recipe.data.seed.value_or(recipe.trainer.seed));
+}
+
+std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& files, int64_t max_samples,
+                                          const Tokenizer& tokenizer, int32_t end_id, io::Faults& faults,
+                                          uint64_t* hash) {
+  if (files.empty()) return {};
+  SftSetOptions options;
+  options.files = files;
+  options.prompt_key = recipe.data.prompt_key;
+  options.response_key = recipe.data.response_key;
+  options.max_length = recipe.data.max_length;
+  options.truncation = *truncation(recipe.data.truncation);
+  std::vector<SftExample> examples = load_sft_examples(options, tokenizer, end_id, faults);
+  if (max_samples >= 0 && max_samples < static_cast<int64_t>(examples.size())) {
+    examples.resize(static_cast<size_t>(max_samples));
+  }
+  if (hash != nullptr) *hash = data_hash(examples);
+  std::vector<TrainSequence> sequences;
+  for (const SftExample& example : examples) {
+    TrainSequence s;
+    s.ids = example.prompt_ids;
+    s.ids.insert(s.ids.end(), example.response_ids.begin(), example.response_ids.end());
+    s.num_prompt = static_cast<int64_t>(example.prompt_ids.size());
+    sequences.push_back(std::move(s));
+  }
+  return sequences;
+}
+
+Inputs load_inputs(const SftRecipe& recipe) {
+  Inputs inputs;
+  inputs.source = recipe.model.partial_pretrain.empty() ? recipe.model.init_config : recipe.model.partial_pretrain;
+  inputs.config = weights::load_config(inputs.source);
+  const Tokenizer tokenizer = Tokenizer::load(inputs.source);
+  const std::vector<int32_t> end_ids = read_end_ids(inputs.source);
+  if (end_ids.empty()) {
+    throw Error(fmt::format("{}: neither generation_config.json nor config.json names eos_token_id", inputs.source),
+                "an answer has to end on an id that the model can learn");
+  }
+  inputs.valid_vocab = tokenizer.vocab_size();
+  if (inputs.valid_vocab > inputs.config.vocab_size) {
+    throw Error(fmt::format("{}: the tokenizer knows {} ids, the model {}", inputs.source, inputs.valid_vocab,
+                            inputs.config.vocab_size),
+                "take config.json and tokenizer.json from one model");
+  }
+  io::Faults faults;
+  const SftDataRecipe& data = recipe.data;
+  inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, tokenizer, end_ids.front(), faults,
+                                &inputs.hash);
+  inputs.validation =
+      load_sequences(recipe, data.val_files, data.val_max_samples, tokenizer, end_ids.front(), faults, nullptr);
+  faults.raise_if_any("the data cannot be used as it is");
+  return inputs;
+}
+
+class SftTraining {
+ public:
+  SftTraining(const SftRecipe& recipe, const Inputs& inputs, kernels::Context& ctx, Run& run, DType dtype)
+      : recipe_(recipe),
+        inputs_(inputs),
+        run_(run),
+        order_(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,
+               seed_of_data(recipe)),
+        decoder_(make_decoder(recipe, inputs, run, dtype)),
+        trainer_(ctx, *decoder_, trainer_options(recipe, inputs.valid_vocab)) {
+    if (!run.checkpoint()) return;
+    order_.restore(run.state().position);
+    load_optimizer(*run.checkpoint(), *decoder_, run.state(), trainer_.optimizer());
+    decoder_->publish(ctx, run.state().version);
+  }
+
+  int loop() {
+    return run_.loop([&](int64_t global_step) { return step(global_step); },
+                     [&](TrainingState& state, const std::string& folder) {
+                       state.position = order_.position();
+                       state.version = decoder_->version();
+                       state.optimizer_steps = trainer_.optimizer().num_steps();
+                       save_checkpoint(folder, state, *decoder_, trainer_.optimizer(), inputs_.source);
+                     },
+                     [&](const Metrics& m) { return line(m); });
+  }
+
+ private:
+  static std::unique_ptr<Decoder> make_decoder(const SftRecipe& recipe, const Inputs& inputs, const Run& run,
+                                               DType dtype) {
+    if (run.checkpoint()) return weights::load_decoder(*run.checkpoint(), dtype);
+    if (!recipe.model.partial_pretrain.empty()) return weights::load_decoder(inputs.source, dtype);
+    auto decoder = std::make_unique<Decoder>(inputs.config, dtype);
+    decoder->initialize(static_cast<uint64_t>(recipe.trainer.seed));
+    return decoder;
+  }
+
+  Metrics step(int64_t global_step);
+  double validation_loss();
+  std::string line(const Metrics& m) const {
+    return fmt::format("step {:>4}/{}  loss {:.4f}{}  grad {:.3f}  lr {:.2e}  {:.0f} tok/s  {:.2f} s",
+                       m.get("training/global_step"), run_.total_steps(), m.get("train/loss"),
+                       m.has("val/loss") ? fmt::format("  val {:.4f}", m.get("val/loss")) : "",
+                       m.get("train/grad_norm"), m.get("train/lr"), m.get("perf/throughput"), m.get("timing_s/step"));
+  }
+
+  const SftRecipe& recipe_;
+  const Inputs& inputs_;
+  Run& run_;
+  RowOrder order_;
+  std::unique_ptr<Decoder> decoder_;
+  Trainer trainer_;
+};
+
+Metrics SftTraining::step(int64_t global_step) {
+  Metrics metrics;
+  metrics.set("training/global_step", static_cast<double>(global_step));
+  metrics.set("training/epoch", static_cast<double>(order_.position().epoch));
+  std::vector<TrainSequence> batch;
+  for (const DrawnRow& drawn : order_.next_batch()) batch.push_back(inputs_.train[drawn.row]);
+  const OptimRecipe& optim = recipe_.optim;
+  const int64_t steps = run_.total_steps();
+  const LrSchedule schedule{
+      optim.lr,           optim.warmup_steps(steps), optim.schedule_steps(steps), optim.lr_scheduler_type == "cosine",
+      optim.min_lr_ratio, optim.num_cycles};
+  const double lr = learning_rate(schedule, global_step - 1);
+  const TrainStep done = trainer_.step(batch, Objective{}, lr);
+  metrics.set("train/loss", done.loss);
+  metrics.set("train/grad_norm", done.optimizer.grad_norm);
+  metrics.set("train/lr", lr);
+  metrics.set("training/num_steps_not_finite", done.optimizer.outcome == StepOutcome::not_finite);
+  metrics.set("training/num_steps_zero_gradient", done.optimizer.outcome == StepOutcome::zero_gradient);
+  metrics.set("perf/total_num_tokens", static_cast<double>(done.num_rows));
+  const int64_t test_freq = recipe_.trainer.test_freq;
+  if (!inputs_.validation.empty() && test_freq > 0 && (global_step % test_freq == 0 || run_.is_last(global_step))) {
+    Timed timed(metrics, "timing_s/testing");
+    metrics.set("val/loss", validation_loss());
+  }
+  return metrics;
+}
+
+double SftTraining::validation_loss() {
+  Spread loss;
+  for (const auto& logprobs : trainer_.score(inputs_.validation)) {
+    for (float logprob : logprobs) loss.add(-double{logprob});
+  }
+  return loss.mean();
+}
+
+}  // namespace
+
+int train_sft(SftRecipe recipe, const RunFlags& flags) {
+  const int threads = recipe.trainer.num_threads > 0 ? static_cast<int>(recipe.trainer.num_threads)
+                                                     : static_cast<int>(std::thread::hardware_concurrency());
+  kernels::Context ctx(std::max(1, threads));
+  const DType dtype = resolve_dtype(recipe.model.dtype, ctx.target);
+  const Inputs inputs = load_inputs(recipe);
+  const RowOrder order(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,
+                       seed_of_data(recipe));
+  const int64_t parameters = inputs.config.num_parameters();
+  check_memory({{"weights (float32) and their packed forms", parameters * (4 + 2 * size_bytes(dtype))},
+                {"gradients, moments, activations, logits",
+                 Trainer::memory_bytes(inputs.config, dtype, trainer_options(recipe, inputs.valid_vocab),
+                                       recipe.data.max_length)}});
+  config::Schema schema = schema_of(recipe);
+  RunOptions options;
+  options.folder = recipe.trainer.default_local_dir;
+  options.kind = "sft";
+  options.total_steps =
+      recipe.trainer.total_training_steps.value_or(recipe.trainer.total_epochs * order.batches_per_epoch());
+  options.save_freq = recipe.trainer.save_freq;
+  options.max_to_keep = recipe.trainer.max_ckpt_to_keep.value_or(0);
+  options.resume_mode = recipe.trainer.resume_mode;
+  options.resume_from_path = recipe.trainer.resume_from_path.value_or("");
+  options.allow_changes = recipe.trainer.resume_allow_changes;
+  options.quiet = flags.quiet;
+  options.effective_config = config::effective_yaml(schema);
+  options.config_hash = fmt::format("{:016x}", schema.hash());
+  options.data_hash = fmt::format("{:016x}", inputs.hash);
+  options.numeric_mode = numeric_mode(dtype, ctx.target);
+  const std::string summary = fmt::format("{} steps of {} rows out of {}; {} parameters, {} on {}, {} threads",
+                                          options.total_steps, recipe.data.train_batch_size, inputs.train.size(),
+                                          parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads());
+  if (flags.check_only) {
+    fmt::print("checked: {}\n", summary);
+    return 0;
+  }
+  Run run(std::move(options));
+  if (!flags.quiet) fmt::print("run: {}\n", summary);
+  SftTraining training(recipe, inputs, ctx, run, dtype);
+  return training.loop();
+}
+
+}  // namespace hone
