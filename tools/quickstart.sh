@@ -1,11 +1,8 @@
 #!/bin/sh
-# Sets the machine up, builds build/release/hone and runs the quickstart: tools/quickstart.sh [OPTION ...]
+# Sets the machine up, builds build/release/hone and runs the quickstart: tools/quickstart.sh [--seed N] [--control]
+# [OPTION ...]; `build/release/hone quickstart --help` lists the options.
 set -eu
 cd "$(dirname "$0")/.."
 
-run_quickstart() {
-  build/release/hone --version
-}
-
 tools/build.sh release hone
-run_quickstart "$@"
+exec build/release/hone quickstart "$@"

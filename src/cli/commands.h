@@ -13,7 +13,8 @@ struct RunArgs {                       // train and sft
   std::string recipe;                  // YAML file; may be empty
   std::vector<std::string> overrides;  // key=value
   bool help_config = false;
-  bool check_only = false;  // stop after every check, before the model is loaded
+  bool help_markdown = false;  // the same as a page of docs/
+  bool check_only = false;     // stop after every check, before the model is loaded
   bool quiet = false;
 };
 int run_train(const RunArgs& args);
@@ -72,7 +73,8 @@ struct BenchArgs {
 };
 int run_bench(const BenchArgs& args);
 
-int run_explain(const std::string& metric);  // empty: all
+// A metric, or an option of train and sft; empty: all metrics.
+int run_explain(const std::string& name);
 
 struct QuickstartArgs {
   std::string recipes = "recipes/quickstart", out = "runs/quickstart";

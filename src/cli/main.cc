@@ -26,6 +26,7 @@ void add_run(CLI::App& app, const char* name, const char* text, RunArgs& args, R
   c->add_option("--recipe", args.recipe, "YAML recipe (also as the first argument)");
   c->add_option("args", args.overrides, "RECIPE.yaml and key=value settings, e.g. trainer.total_epochs=2");
   c->add_flag("--help-config", args.help_config, "list every option with its default and effect");
+  c->add_flag("--help-markdown", args.help_markdown, "the same as a page of docs/");
   c->add_flag("--check", args.check_only, "check options, data, model files and memory, then stop");
   c->add_flag("--quiet", args.quiet, "no progress lines");
 }
@@ -39,7 +40,7 @@ struct AllArgs {
   SelftestArgs selftest;
   BenchArgs bench;
   QuickstartArgs quickstart;
-  std::string metric;
+  std::string explained;
 };
 
 void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
@@ -97,9 +98,9 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   b->add_option("--threads", a.bench.threads, "0: one for each core");
   b->add_option("--repetitions", a.bench.repetitions, "of each timing (0: the benchmark's own)");
 
-  CLI::App* x = app.add_subcommand("explain", "what a metric means");
-  x->add_option("metric", a.metric, "name (none: all)");
-  x->callback([&] { exit_code = run_explain(a.metric); });
+  CLI::App* x = app.add_subcommand("explain", "what a metric or an option means");
+  x->add_option("name", a.explained, "metric or option (none: all metrics)");
+  x->callback([&] { exit_code = run_explain(a.explained); });
 
   CLI::App* q = add(app, "quickstart", "train a small model with SFT, then GRPO, and show what it learnt", a.quickstart,
                     run_quickstart, exit_code);

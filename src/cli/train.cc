@@ -25,9 +25,14 @@ void split_recipe(std::string& recipe, std::vector<std::string>& overrides) {
 }
 
 template <class R>
-int print_help() {
+int print_help(const char* title, bool markdown) {
   R recipe;
-  fmt::print("{}", config::help_text(schema_of(recipe)));
+  const config::Schema schema = schema_of(recipe);
+  if (markdown) {
+    fmt::print("# {}\n\n{}", title, config::help_markdown(schema));
+  } else {
+    fmt::print("{}", config::help_text(schema));
+  }
   return 0;
 }
 
@@ -38,7 +43,9 @@ void print_notes(const std::vector<std::string>& notes) {
 }  // namespace
 
 int run_train(const RunArgs& given) {
-  if (given.help_config) return print_help<Recipe>();
+  if (given.help_config || given.help_markdown) {
+    return print_help<Recipe>("Options of hone train", given.help_markdown);
+  }
   RunArgs args = given;
   split_recipe(args.recipe, args.overrides);
   std::vector<std::string> notes;
@@ -48,7 +55,9 @@ int run_train(const RunArgs& given) {
 }
 
 int run_sft(const RunArgs& given) {
-  if (given.help_config) return print_help<SftRecipe>();
+  if (given.help_config || given.help_markdown) {
+    return print_help<SftRecipe>("Options of hone sft", given.help_markdown);
+  }
   RunArgs args = given;
   split_recipe(args.recipe, args.overrides);
   std::vector<std::string> notes;

@@ -28,8 +28,8 @@ struct TrainStep {
   double clip_fraction = 0;  // shares of tokens with loss
   double clip_fraction_lower = 0;
   double probs_difference_max = 0;  // max |exp(logprob) - exp(old_logprob)|
-  int64_t num_tokens = 0;             // with loss
-  int64_t num_rows = 0;               // fed to the forward
+  int64_t num_tokens = 0;           // with loss
+  int64_t num_rows = 0;             // fed to the forward
   OptimizerStep optimizer;
 };
 
