@@ -91,6 +91,7 @@ struct Recipe {
   AlgorithmRecipe algorithm;
   RewardRecipe reward;
   TrainerRecipe trainer;
+  uint64_t data_seed() const { return static_cast<uint64_t>(data.seed.value_or(trainer.seed)); }
 };
 
 // Bound to `recipe`, which must outlive it.

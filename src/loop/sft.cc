@@ -1,20 +1,14 @@
 #include "loop/sft.h"
 
-#include <algorithm>
 #include <memory>
-#include <thread>
 
-#include "config/print.h"
 #include "loop/numeric_mode.h"
 #include "loop/process_memory.h"
-#include "loop/progress.h"
-#include "loop/run.h"
 #include "loop/step_metrics.h"
 #include "prompts/row_order.h"
 #include "prompts/sft_set.h"
 #include "text/end_ids.h"
 #include "text/tokenizer.h"
-#include "train/lr_schedule.h"
 #include "train/trainer.h"
 #include "weights/hf_config.h"
 #include "weights/hf_folder.h"
@@ -40,10 +34,6 @@ TrainerOptions trainer_options(const SftRecipe& recipe, int64_t valid_vocab) {
   options.micro_batch_tokens = recipe.data.max_token_len_per_gpu;
   options.valid_vocab = valid_vocab;
   return options;
-}
-
-uint64_t seed_of_data(const SftRecipe& recipe) {
-  return static_cast<uint64_t>(recipe.data.seed.value_or(recipe.trainer.seed));
 }
 
 std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& files, int64_t max_samples,
@@ -105,7 +95,7 @@ class SftTraining {
         inputs_(inputs),
         run_(run),
         order_(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,
-               seed_of_data(recipe)),
+               recipe.data_seed()),
         decoder_(make_decoder(recipe, inputs, run, dtype)),
         trainer_(ctx, *decoder_, trainer_options(recipe, inputs.valid_vocab)) {
     if (!run.checkpoint()) return;
@@ -158,12 +148,7 @@ Metrics SftTraining::step(int64_t global_step) {
   metrics.set("training/epoch", static_cast<double>(order_.position().epoch));
   std::vector<TrainSequence> batch;
   for (const DrawnRow& drawn : order_.next_batch()) batch.push_back(inputs_.train[drawn.row]);
-  const OptimRecipe& optim = recipe_.optim;
-  const int64_t steps = run_.total_steps();
-  const LrSchedule schedule{
-      optim.lr,           optim.warmup_steps(steps), optim.schedule_steps(steps), optim.lr_scheduler_type == "cosine",
-      optim.min_lr_ratio, optim.num_cycles};
-  const double lr = learning_rate(schedule, global_step - 1);
+  const double lr = learning_rate(lr_schedule(recipe_.optim, run_.total_steps()), global_step - 1);
   const TrainStep done = trainer_.step(batch, Objective{}, lr);
   metrics.set("train/loss", done.loss);
   metrics.set("train/grad_norm", done.optimizer.grad_norm);
@@ -190,32 +175,19 @@ double SftTraining::validation_loss() {
 }  // namespace
 
 int train_sft(SftRecipe recipe, const RunFlags& flags) {
-  const int threads = recipe.trainer.num_threads > 0 ? static_cast<int>(recipe.trainer.num_threads)
-                                                     : static_cast<int>(std::thread::hardware_concurrency());
-  kernels::Context ctx(std::max(1, threads));
+  kernels::Context ctx(num_threads(recipe.trainer.num_threads));
   const DType dtype = resolve_dtype(recipe.model.dtype, ctx.target);
   const Inputs inputs = load_inputs(recipe);
   const RowOrder order(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,
-                       seed_of_data(recipe));
+                       recipe.data_seed());
   const int64_t parameters = inputs.config.num_parameters();
   check_memory({{"weights (float32) and their packed forms", parameters * (4 + 2 * size_bytes(dtype))},
                 {"gradients, moments, activations, logits",
                  Trainer::memory_bytes(inputs.config, dtype, trainer_options(recipe, inputs.valid_vocab),
                                        recipe.data.max_length)}});
-  config::Schema schema = schema_of(recipe);
-  RunOptions options;
-  options.folder = recipe.trainer.default_local_dir;
+  RunOptions options = run_options(recipe.trainer, schema_of(recipe), order.batches_per_epoch(), flags);
   options.kind = "sft";
-  options.total_steps =
-      recipe.trainer.total_training_steps.value_or(recipe.trainer.total_epochs * order.batches_per_epoch());
-  options.save_freq = recipe.trainer.save_freq;
   options.max_to_keep = recipe.trainer.max_ckpt_to_keep.value_or(0);
-  options.resume_mode = recipe.trainer.resume_mode;
-  options.resume_from_path = recipe.trainer.resume_from_path.value_or("");
-  options.allow_changes = recipe.trainer.resume_allow_changes;
-  options.quiet = flags.quiet;
-  options.effective_config = config::effective_yaml(schema);
-  options.config_hash = fmt::format("{:016x}", schema.hash());
   options.data_hash = fmt::format("{:016x}", inputs.hash);
   options.numeric_mode = numeric_mode(dtype, ctx.target);
   const std::string summary = fmt::format("{} steps of {} rows out of {}; {} parameters, {} on {}, {} threads",
@@ -226,7 +198,10 @@ int train_sft(SftRecipe recipe, const RunFlags& flags) {
     return 0;
   }
   Run run(std::move(options));
-  if (!flags.quiet) fmt::print("run: {}\n", summary);
+  if (!flags.quiet) {
+    fmt::print("run: {}; {}\n", summary,
+               run.checkpoint() ? fmt::format("on from step {}", run.state().global_step) : "from the start");
+  }
   SftTraining training(recipe, inputs, ctx, run, dtype);
   return training.loop();
 }

@@ -1,7 +1,7 @@
 // Supervised fine-tuning: mean negative log-prob of the responses' tokens, the prompts without loss.
 #pragma once
 
-#include "loop/grpo.h"
+#include "loop/run_settings.h"
 #include "loop/sft_recipe.h"
 
 namespace hone {

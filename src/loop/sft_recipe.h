@@ -46,6 +46,7 @@ struct SftRecipe {
   SftModelRecipe model;
   SftOptimRecipe optim;
   SftTrainerRecipe trainer;
+  uint64_t data_seed() const { return static_cast<uint64_t>(data.seed.value_or(trainer.seed)); }
 };
 
 // As for Recipe in loop/recipe.h.

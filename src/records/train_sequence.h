@@ -8,8 +8,8 @@
 namespace hone {
 
 struct TrainSequence {
-  std::vector<int32_t> ids;     // prompt, then response
-  int64_t num_prompt = 0;       // ids before the first one with loss; at least 1
+  std::vector<int32_t> ids;         // prompt, then response
+  int64_t num_prompt = 0;           // ids before the first one with loss; at least 1
   std::vector<float> old_logprobs;  // [response]; empty for SFT
   float advantage = 0;
   float temperature = 1.0f;

@@ -4,10 +4,14 @@ namespace hone {
 
 const char* name(FinishReason reason) {
   switch (reason) {
-    case FinishReason::end: return "end";
-    case FinishReason::stop: return "stop";
-    case FinishReason::length: return "length";
-    case FinishReason::aborted: return "aborted";
+    case FinishReason::end:
+      return "end";
+    case FinishReason::stop:
+      return "stop";
+    case FinishReason::length:
+      return "length";
+    case FinishReason::aborted:
+      return "aborted";
   }
   return "";
 }

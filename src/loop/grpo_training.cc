@@ -1,0 +1,261 @@
+#include "loop/grpo_training.h"
+
+#include <algorithm>
+
+#include "algorithms/advantage.h"
+#include "io/file.h"
+#include "loop/group_sequences.h"
+#include "loop/progress.h"
+#include "loop/run_settings.h"
+#include "loop/step_metrics.h"
+#include "prompts/row_order.h"
+#include "weights/hf_folder.h"
+
+namespace hone {
+
+namespace {
+
+// One dense line a step.
+std::string step_line(const Metrics& m, int64_t total_steps) {
+  std::string line = fmt::format(
+      "step {:>4}/{}  score {:.3f}  len {:.1f}  loss {:+.4f}  entropy {:.3f}  clip {:.2f}%  grad {:.3f}  flat {:.0f}%",
+      m.get("training/global_step"), total_steps, m.has("critic/score/mean") ? m.get("critic/score/mean") : 0.0,
+      m.get("response_length/mean"), m.get("actor/pg_loss"), m.get("actor/entropy"), 100 * m.get("actor/pg_clipfrac"),
+      m.get("actor/grad_norm"), 100 * m.get("training/flat_group_ratio"));
+  for (const auto& [name, value] : m.values()) {
+    if (name.starts_with("val-core/") && name.find("/mean@") != std::string::npos) {
+      line += fmt::format("  val {:.3f}", value);
+    }
+  }
+  return line + fmt::format("  {:.0f} tok/s  {:.2f} s", m.get("perf/throughput"), m.get("timing_s/step"));
+}
+
+}  // namespace
+
+GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kernels::Context& ctx, Run& run, DType dtype)
+    : recipe_(recipe),
+      inputs_(inputs),
+      run_(run),
+      source_(inputs.train, recipe.data.train_batch_size, recipe.data.shuffle, recipe.data_seed()),
+      decoder_(weights::load_decoder(run.checkpoint().value_or(recipe.model.path), dtype)),
+      trainer_(ctx, *decoder_, trainer_options(recipe, inputs.tokenizer)),
+      engine_(ctx, *decoder_, engine_options(recipe)) {
+  if (run.checkpoint()) {
+    source_.restore(run.state().position);
+    load_optimizer(*run.checkpoint(), *decoder_, run.state(), trainer_.optimizer());
+    decoder_->publish(ctx, run.state().version);
+  }
+  objective_.kind = Objective::Kind::policy;
+  objective_.clip = {static_cast<float>(recipe.actor.low()), static_cast<float>(recipe.actor.high()),
+                     static_cast<float>(recipe.actor.clip_ratio_c)};
+  objective_.aggregation = *algorithms::loss_aggregation(recipe.actor.loss_agg_mode);
+  objective_.loss_scale_factor =
+      recipe.actor.loss_scale_factor.value_or(static_cast<double>(recipe.data.max_response_length));
+  objective_.entropy_coeff = recipe.actor.entropy_coeff;
+}
+
+Metrics GrpoTraining::step(int64_t global_step) {
+  Metrics metrics;
+  metrics.set("training/global_step", static_cast<double>(global_step));
+  metrics.set("training/epoch", static_cast<double>(source_.position().epoch));
+  std::vector<Group> groups = roll_out(metrics);
+  if (recipe_.reward.shuffle) shuffle_scores(groups, global_step);
+  set_advantages(groups, metrics);
+  report(groups, metrics);
+  update(groups, global_step, metrics);
+  dump(groups, global_step);
+  const int64_t test_freq = recipe_.trainer.test_freq;
+  if (test_freq > 0 && (global_step % test_freq == 0 || run_.is_last(global_step))) validate(global_step, metrics);
+  return metrics;
+}
+
+std::vector<Group> GrpoTraining::roll_out(Metrics& metrics) {
+  const std::vector<DrawnPrompt> batch = source_.next_batch();
+  SamplingParams sampling;
+  sampling.temperature = static_cast<float>(recipe_.rollout.temperature);
+  sampling.max_new_tokens = recipe_.data.max_response_length;
+  sampling.end_ids = inputs_.end_ids;
+  sampling.ignore_eos = recipe_.rollout.ignore_eos;
+  sampling.key = {seed(), Stream::train};
+  sampling.valid_vocab = inputs_.tokenizer.vocab_size();
+  const EngineStats before = engine_.stats();
+  std::vector<Group> groups;
+  {
+    Timed timed(metrics, "timing_s/gen");
+    Progress progress("rollout", static_cast<int64_t>(batch.size()), run_.quiet());
+    for (const DrawnPrompt& drawn : batch) engine_.add(drawn, static_cast<int>(recipe_.rollout.n), sampling);
+    bool more = true;
+    while (more) {
+      more = engine_.step();
+      for (Group& group : engine_.take_finished()) groups.push_back(std::move(group));
+      progress.update(static_cast<int64_t>(groups.size()));
+    }
+  }
+  // work is ordered by draw, never by who finished first
+  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.drawn.draw < b.drawn.draw; });
+  {
+    Timed timed(metrics, "timing_s/reward");
+    for (Group& group : groups) score_group(group, inputs_.tokenizer);
+  }
+  const EngineStats after = engine_.stats();
+  metrics.set("rollout/num_preemptions", static_cast<double>(after.num_preemptions - before.num_preemptions));
+  metrics.set("rollout/num_engine_steps", static_cast<double>(after.num_steps - before.num_steps));
+  metrics.set("timing_per_token_ms/gen",
+              1000 * metrics.get("timing_s/gen") /
+                  static_cast<double>(std::max<int64_t>(1, after.num_generated - before.num_generated)));
+  return groups;
+}
+
+// The control run: the same rewards, dealt out at random over all answers of the step.
+void GrpoTraining::shuffle_scores(std::vector<Group>& groups, int64_t global_step) const {
+  std::vector<Score*> scores;
+  for (Group& group : groups) {
+    for (Trajectory& t : group.trajectories) scores.push_back(&t.score);
+  }
+  const RandomKey key{seed(), Stream::shuffle};
+  for (size_t i = scores.size(); i > 1; --i) {
+    const uint32_t j =
+        random_below(key, static_cast<uint64_t>(global_step), 1, static_cast<uint32_t>(i), static_cast<uint32_t>(i));
+    std::swap(*scores[i - 1], *scores[j]);
+  }
+}
+
+void GrpoTraining::set_advantages(std::vector<Group>& groups, Metrics& metrics) const {
+  Timed timed(metrics, "timing_s/adv");
+  int64_t num_flat = 0, num_absent = 0;
+  for (Group& group : groups) {
+    std::vector<std::optional<float>> scores;
+    for (const Trajectory& t : group.trajectories) {
+      // an answer of no ids takes no part
+      scores.push_back(t.response_ids.empty() ? std::nullopt : t.score.value);
+      num_absent += !t.score.value.has_value();
+    }
+    const auto result = algorithms::grpo_advantages(scores, recipe_.algorithm.norm_adv_by_std_in_grpo);
+    for (size_t i = 0; i < scores.size(); ++i) group.trajectories[i].advantage = result.advantages[i];
+    num_flat += result.flat;
+  }
+  metrics.set("training/flat_group_ratio", static_cast<double>(num_flat) / static_cast<double>(groups.size()));
+  metrics.set("training/num_absent_scores", static_cast<double>(num_absent));
+}
+
+void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step, Metrics& metrics) {
+  Timed timed(metrics, "timing_s/update_actor");
+  const double lr = learning_rate(lr_schedule(recipe_.actor.optim, run_.total_steps()), global_step - 1);
+  metrics.set("actor/lr", lr);
+  const auto mini = static_cast<size_t>(recipe_.actor.ppo_mini_batch_size);
+  const size_t per_epoch = (groups.size() + mini - 1) / mini;
+  const auto total = static_cast<int64_t>(per_epoch) * recipe_.actor.ppo_epochs;
+  Progress progress("update", total, run_.quiet());
+  Spread loss, entropy, clipped, clipped_lower, kl, norm;
+  int64_t applied = 0, zero = 0, not_finite = 0, done = 0;
+  for (int64_t epoch = 0; epoch < recipe_.actor.ppo_epochs; ++epoch) {
+    const auto order = epoch_order(static_cast<int64_t>(groups.size()), recipe_.actor.shuffle, seed() + 1,
+                                   static_cast<uint64_t>(global_step * recipe_.actor.ppo_epochs + epoch));
+    for (size_t begin = 0; begin < groups.size(); begin += mini) {
+      std::vector<TrainSequence> sequences;
+      for (size_t g = begin; g < std::min(begin + mini, groups.size()); ++g) {
+        append_sequences(groups[order[g]], sequences);
+      }
+      const TrainStep step = trainer_.step(sequences, objective_, lr);
+      if (done == 0) metrics.set("training/rollout_probs_diff_max", step.probs_difference_max);
+      loss.add(step.loss);
+      norm.add(step.optimizer.grad_norm);
+      entropy.add(step.entropy, step.num_tokens);
+      clipped.add(step.clip_fraction, step.num_tokens);
+      clipped_lower.add(step.clip_fraction_lower, step.num_tokens);
+      kl.add(step.ppo_kl, step.num_tokens);
+      applied += step.optimizer.outcome == StepOutcome::applied;
+      zero += step.optimizer.outcome == StepOutcome::zero_gradient;
+      not_finite += step.optimizer.outcome == StepOutcome::not_finite;
+      progress.update(++done);
+    }
+  }
+  metrics.set("actor/pg_loss", loss.mean());
+  metrics.set("actor/grad_norm", norm.mean());
+  metrics.set("actor/entropy", entropy.mean());
+  metrics.set("actor/pg_clipfrac", clipped.mean());
+  metrics.set("actor/pg_clipfrac_lower", clipped_lower.mean());
+  metrics.set("actor/ppo_kl", kl.mean());
+  metrics.set("training/num_updates", static_cast<double>(applied));
+  metrics.set("training/num_steps_zero_gradient", static_cast<double>(zero));
+  metrics.set("training/num_steps_not_finite", static_cast<double>(not_finite));
+}
+
+void GrpoTraining::report(const std::vector<Group>& groups, Metrics& metrics) const {
+  Spread score, advantage, response, prompt;
+  int64_t cut = 0, empty = 0, answers = 0;
+  double tokens = 0;
+  for (const Group& group : groups) {
+    for (const Trajectory& t : group.trajectories) {
+      const auto length = static_cast<int64_t>(t.response_ids.size());
+      if (t.score.value && length > 0) score.add(double{*t.score.value});
+      advantage.add(double{t.advantage}, length);
+      response.add(static_cast<double>(length));
+      prompt.add(static_cast<double>(t.prompt_ids.size()));
+      tokens += static_cast<double>(t.prompt_ids.size() + t.response_ids.size());
+      cut += t.finish == FinishReason::length;
+      empty += length == 0;
+      ++answers;
+    }
+  }
+  score.report(metrics, "critic/score");
+  score.report(metrics, "critic/rewards");
+  advantage.report(metrics, "critic/advantages");
+  response.report(metrics, "response_length");
+  metrics.set("response_length/clip_ratio", static_cast<double>(cut) / static_cast<double>(answers));
+  prompt.report(metrics, "prompt_length");
+  metrics.set("response/aborted_ratio", static_cast<double>(empty) / static_cast<double>(answers));
+  metrics.set("perf/total_num_tokens", tokens);
+}
+
+void GrpoTraining::dump(const std::vector<Group>& groups, int64_t global_step) const {
+  const std::string folder = recipe_.trainer.rollout_data_dir.value_or(run_.folder("rollouts"));
+  write_rollouts(io::join_path(folder, fmt::format("{}.jsonl", global_step)), global_step, groups);
+}
+
+void GrpoTraining::validate(int64_t global_step, Metrics& metrics) {
+  if (inputs_.validation.empty()) return;
+  Timed timed(metrics, "timing_s/testing");
+  const ValidationSampling& sampling = recipe_.rollout.val_kwargs;
+  EvaluationOptions options;
+  options.n = sampling.n;
+  options.temperature = sampling.do_sample ? sampling.temperature : 0.0;
+  options.max_new_tokens = recipe_.data.max_response_length;
+  options.end_ids = inputs_.end_ids;
+  options.seed = seed();
+  Progress progress("validation", static_cast<int64_t>(inputs_.validation.size()), run_.quiet());
+  const Evaluation evaluation =
+      evaluate(engine_, inputs_.tokenizer, inputs_.validation, options, [&](int64_t done) { progress.update(done); });
+  evaluation.report(metrics, sampling.n);
+  if (recipe_.trainer.validation_data_dir) {
+    write_rollouts(io::join_path(*recipe_.trainer.validation_data_dir, fmt::format("{}.jsonl", global_step)),
+                   global_step, evaluation.groups);
+  }
+}
+
+int GrpoTraining::loop() {
+  const bool first = !run_.checkpoint();
+  if ((first && recipe_.trainer.val_before_train) || recipe_.trainer.val_only) {
+    Metrics metrics;
+    validate(run_.state().global_step, metrics);
+    if (!metrics.values().empty()) {
+      if (!run_.quiet()) {
+        for (const auto& [name, value] : metrics.values()) {
+          if (name.starts_with("val-core/")) fmt::print("before training: {} {:.4f}\n", name, value);
+        }
+      }
+      run_.record(std::move(metrics), run_.state().global_step);
+    }
+    if (recipe_.trainer.val_only) return 0;
+  }
+  return run_.loop([&](int64_t global_step) { return step(global_step); },
+                   [&](TrainingState& state, const std::string& folder) {
+                     state.position = source_.position();
+                     state.version = decoder_->version();
+                     state.optimizer_steps = trainer_.optimizer().num_steps();
+                     save_checkpoint(folder, state, *decoder_, trainer_.optimizer(), recipe_.model.path);
+                   },
+                   [&](const Metrics& metrics) { return step_line(metrics, run_.total_steps()); });
+}
+
+}  // namespace hone

@@ -1,0 +1,42 @@
+// GrpoTraining: the steps of a GRPO run. One step: draw prompts, roll out, score, advantage, train, publish.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "loop/evaluate.h"
+#include "loop/grpo_inputs.h"
+#include "loop/run.h"
+#include "prompts/prompt_source.h"
+
+namespace hone {
+
+class GrpoTraining {
+ public:
+  GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kernels::Context& ctx, Run& run, DType dtype);
+
+  // To the end of the run, or an interruption. Returns the exit code.
+  int loop();
+
+ private:
+  Metrics step(int64_t global_step);
+  std::vector<Group> roll_out(Metrics& metrics);
+  void shuffle_scores(std::vector<Group>& groups, int64_t global_step) const;
+  void set_advantages(std::vector<Group>& groups, Metrics& metrics) const;
+  void update(const std::vector<Group>& groups, int64_t global_step, Metrics& metrics);
+  void report(const std::vector<Group>& groups, Metrics& metrics) const;
+  void dump(const std::vector<Group>& groups, int64_t global_step) const;
+  void validate(int64_t global_step, Metrics& metrics);
+  uint64_t seed() const { return static_cast<uint64_t>(recipe_.trainer.seed); }
+
+  const Recipe& recipe_;
+  const GrpoInputs& inputs_;
+  Run& run_;
+  PromptSource source_;
+  std::unique_ptr<Decoder> decoder_;
+  Trainer trainer_;
+  Engine engine_;
+  Objective objective_;
+};
+
+}  // namespace hone

@@ -1,0 +1,24 @@
+// From the options that all runs share to what the parts take.
+#pragma once
+
+#include "config/schema.h"
+#include "loop/run.h"
+#include "loop/run_recipe.h"
+#include "train/lr_schedule.h"
+
+namespace hone {
+
+struct RunFlags {
+  bool check_only = false;  // stop after every check, before the model is loaded
+  bool quiet = false;       // no progress, no step lines
+};
+
+// trainer.num_threads, 0 resolved to one for each core.
+int num_threads(int64_t wanted);
+LrSchedule lr_schedule(const OptimRecipe& optim, int64_t run_steps);
+
+// Everything but kind, max_to_keep, data_hash and numeric_mode, which differ between runs.
+RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64_t steps_per_epoch,
+                       const RunFlags& flags);
+
+}  // namespace hone
