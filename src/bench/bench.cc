@@ -1,6 +1,8 @@
 #include "bench/bench.h"
 
 #include "bench/gemm.h"
+#include "bench/rollout.h"
+#include "bench/train.h"
 #include "core/error.h"
 
 namespace hone::bench {
@@ -14,6 +16,8 @@ struct Bench {
 
 constexpr Bench kBenches[] = {
     {"gemm", run_gemm},
+    {"train", run_train},
+    {"rollout", run_rollout},
 };
 
 }  // namespace

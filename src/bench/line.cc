@@ -28,6 +28,8 @@ std::string Line::json() const {
       quoted(name), quoted(dtype), quoted(target), threads, number(seconds), number(flops), number(bytes),
       number(roofs.peak_flops), quoted(roofs.peak_dtype), number(roofs.roof_flops), number(roofs.read_bytes_per_s),
       peer.empty() ? "null" : quoted(peer), number(peer_seconds), number(ratio));
+  if (ideal_seconds) out += fmt::format(R"(, "ideal_seconds": {})", number(ideal_seconds));
+  if (peak_memory_bytes) out += fmt::format(R"(, "peak_memory_bytes": {})", number(peak_memory_bytes));
   if (!parts.empty()) {
     out += R"(, "parts": [)";
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -47,6 +49,7 @@ std::string Line::text() const {
                   bytes / seconds * 1e-9, 100 * bytes / seconds / roofs.read_bytes_per_s);
   out += peer_seconds ? fmt::format(", {} {:.3f} ms, ratio {:.3f}", peer, *peer_seconds * 1e3, ratio.value_or(0))
                       : std::string(ratio ? fmt::format(", ratio {:.3f}", *ratio) : ", no peer here: no ratio");
+  if (peak_memory_bytes) out += fmt::format(", {:.2f} GiB", *peak_memory_bytes * 0x1p-30);
   for (const Part& part : parts) {
     out += fmt::format("\n    {:<18} {:9.3f} ms {:7.1f} GFLOP/s", part.name, part.seconds * 1e3,
                        part.flops / part.seconds * 1e-9);

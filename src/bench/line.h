@@ -28,6 +28,8 @@ struct Line {
   Roofs roofs;
   std::string peer;  // name and version; empty without one
   std::optional<double> peer_seconds, ratio;
+  std::optional<double> ideal_seconds;      // of every operation the slower of its sums at the roof and its bytes
+  std::optional<double> peak_memory_bytes;  // of the process
   std::vector<Part> parts;
 
   std::string json() const;

@@ -1,0 +1,10 @@
+// The engine's work of a step: a prompt of 512 tokens, and decoding 64 sequences and one at a context of 256.
+#pragma once
+
+#include "bench/bench.h"
+
+namespace hone::bench {
+
+int run_rollout(const Options& options);
+
+}  // namespace hone::bench
