@@ -36,34 +36,23 @@ int print_help(const char* title, bool markdown) {
   return 0;
 }
 
-void print_notes(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+template <class R>
+int run(RunArgs args, const char* title,
+        R (*load)(const std::string&, const std::vector<std::string>&, std::vector<std::string>&),
+        int (*train)(R, const RunFlags&)) {
+  if (args.help_config || args.help_markdown) return print_help<R>(title, args.help_markdown);
+  split_recipe(args.recipe, args.overrides);
+  std::vector<std::string> notes;
+  const R recipe = load(args.recipe, args.overrides, notes);
+  if (!args.quiet) {
+    for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+  }
+  return train(recipe, {args.check_only, args.quiet});
 }
 
 }  // namespace
 
-int run_train(const RunArgs& given) {
-  if (given.help_config || given.help_markdown) {
-    return print_help<Recipe>("Options of hone train", given.help_markdown);
-  }
-  RunArgs args = given;
-  split_recipe(args.recipe, args.overrides);
-  std::vector<std::string> notes;
-  const Recipe recipe = load_recipe(args.recipe, args.overrides, notes);
-  if (!args.quiet) print_notes(notes);
-  return train_grpo(recipe, {args.check_only, args.quiet});
-}
-
-int run_sft(const RunArgs& given) {
-  if (given.help_config || given.help_markdown) {
-    return print_help<SftRecipe>("Options of hone sft", given.help_markdown);
-  }
-  RunArgs args = given;
-  split_recipe(args.recipe, args.overrides);
-  std::vector<std::string> notes;
-  const SftRecipe recipe = load_sft_recipe(args.recipe, args.overrides, notes);
-  if (!args.quiet) print_notes(notes);
-  return train_sft(recipe, {args.check_only, args.quiet});
-}
+int run_train(const RunArgs& args) { return run<Recipe>(args, "Options of hone train", load_recipe, train_grpo); }
+int run_sft(const RunArgs& args) { return run<SftRecipe>(args, "Options of hone sft", load_sft_recipe, train_sft); }
 
 }  // namespace hone::cli
