@@ -222,13 +222,14 @@ void Quickstart::show(const TrainedBySft& start, const TrainedByRl& trained, con
   fmt::print("\n== three answers now (the digits from the right with their carries, then the result)\n");
   for (const std::string& example : after.examples) fmt::print("  {}\n", example);
   fmt::print("\n== where it lies\n");
-  fmt::print("  {:<34} the model, as a Hugging Face folder\n", trained.model);
-  fmt::print("  {:<34} every step's metrics; `hone explain NAME` says what one means\n", path("grpo/metrics.jsonl"));
-  fmt::print("  {:<34} every sample with ids, log-probs and score\n", path("grpo/rollouts/"));
-  fmt::print("  {:<34} this result\n", path("summary.json"));
+  const auto place = [](const std::string& where, const char* what) { fmt::print("  {:<48} {}\n", where, what); };
+  place(trained.model, "the model, a Hugging Face folder");
+  place(path("grpo/metrics.jsonl"), "every step's metrics; `hone explain NAME` tells of one");
+  place(path("grpo/rollouts/"), "every sample with ids, log-probs and score");
+  place(path("summary.json"), "this result");
   fmt::print("\n== what to type next\n");
   fmt::print("  build/release/hone generate --model {} --max-new-tokens 24 \"123+456=\"\n", trained.model);
-  fmt::print("  build/release/hone train recipes/quickstart/grpo.yaml trainer.total_training_steps=80   # goes on\n");
+  fmt::print("  build/release/hone train {} trainer.total_training_steps=200   # goes on\n", path("grpo/config.yaml"));
   fmt::print("  build/release/hone train --help-config\n");
 }
 
