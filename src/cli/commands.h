@@ -23,8 +23,9 @@ int run_sft(const RunArgs& args);
 struct EvalArgs {
   std::string model, dump;
   std::vector<std::string> data;
-  int64_t n = 1, max_new_tokens = 512, max_samples = -1, max_num_seqs = 256;
-  std::optional<double> temperature;  // default: 0 (greedy) for n = 1, else 1
+  int64_t n = 1, max_samples = -1, max_num_seqs = 256;
+  std::optional<int64_t> max_new_tokens;  // default: 512, or what the model's context leaves
+  std::optional<double> temperature;      // default: 0 (greedy) for n = 1, else 1
   std::string dtype = "auto";
   uint64_t seed = 1;
   int threads = 0;
@@ -35,7 +36,8 @@ int run_eval(const EvalArgs& args);
 struct GenerateArgs {
   std::string model;
   std::vector<std::string> prompts;  // none: lines of standard input
-  int64_t n = 1, max_new_tokens = 128;
+  int64_t n = 1;
+  std::optional<int64_t> max_new_tokens;  // default: 128, or what the model's context leaves
   double temperature = 1.0;
   std::string dtype = "auto";
   uint64_t seed = 1;

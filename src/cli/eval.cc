@@ -1,6 +1,4 @@
 // hone eval: a model's score on data, mean@n and pass@n for each data source.
-#include <algorithm>
-
 #include "cli/commands.h"
 #include "core/error.h"
 #include "io/json.h"
@@ -53,17 +51,14 @@ int run_eval(const EvalArgs& args) {
   EvaluationOptions options;
   options.n = args.n;
   options.temperature = args.temperature.value_or(args.n == 1 ? 0.0 : 1.0);
-  options.max_new_tokens = args.max_new_tokens;
   options.seed = args.seed;
   if (options.temperature < 0) throw Error("--temperature: expected at least 0");
   if (options.temperature == 0 && args.n > 1) {
     throw Error("--n above 1 with temperature 0 draws the same answer again and again", "set --temperature");
   }
   const std::vector<Prompt> prompts = load_eval_prompts(args, Tokenizer::load(args.model));
-  size_t longest = 0;
-  for (const Prompt& prompt : prompts) longest = std::max(longest, prompt.ids.size());
-  Inference inference(args.model, args.dtype, args.threads, args.max_num_seqs,
-                      static_cast<int64_t>(longest) + args.max_new_tokens);
+  options.max_new_tokens = answer_limit(args.model, args.max_new_tokens, 512, prompts);
+  Inference inference(args.model, args.dtype, args.threads, args.max_num_seqs, prompts, options.max_new_tokens);
   options.end_ids = inference.end_ids();
   Progress progress("eval", static_cast<int64_t>(prompts.size()));
   const Evaluation evaluation = evaluate(inference.engine(), inference.tokenizer(), prompts, options,

@@ -47,18 +47,16 @@ void print_answer(const Trajectory& t, const Prompt& prompt, const std::string& 
 }  // namespace
 
 int run_generate(const GenerateArgs& args) {
-  if (args.n < 1 || args.max_new_tokens < 0 || args.temperature < 0) {
+  if (args.n < 1 || args.max_new_tokens.value_or(0) < 0 || args.temperature < 0) {
     throw Error("--n is at least 1, --max-new-tokens and --temperature at least 0");
   }
   const std::vector<Prompt> prompts = read_prompts(args, Tokenizer::load(args.model));
-  size_t longest = 0;
-  for (const Prompt& prompt : prompts) longest = std::max(longest, prompt.ids.size());
+  const int64_t limit = answer_limit(args.model, args.max_new_tokens, 128, prompts);
   Inference inference(args.model, args.dtype, args.threads,
-                      std::clamp<int64_t>(args.n * static_cast<int64_t>(prompts.size()), 1, 64),
-                      static_cast<int64_t>(longest) + args.max_new_tokens);
+                      std::clamp<int64_t>(args.n * static_cast<int64_t>(prompts.size()), 1, 64), prompts, limit);
   SamplingParams sampling;
   sampling.temperature = static_cast<float>(args.temperature);
-  sampling.max_new_tokens = args.max_new_tokens;
+  sampling.max_new_tokens = limit;
   sampling.end_ids = inference.end_ids();
   sampling.key = {args.seed, Stream::validation};
   sampling.valid_vocab = inference.tokenizer().vocab_size();

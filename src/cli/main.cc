@@ -49,7 +49,8 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   e->add_option("--data", a.eval.data, "JSONL files")->required();
   e->add_option("--n", a.eval.n, "samples per prompt")->capture_default_str();
   e->add_option("--temperature", a.eval.temperature, "0 is greedy (default: 0 for n = 1, else 1)");
-  e->add_option("--max-new-tokens", a.eval.max_new_tokens, "limit of an answer")->capture_default_str();
+  e->add_option("--max-new-tokens", a.eval.max_new_tokens,
+                "limit of an answer (default: 512, or what the context leaves)");
   e->add_option("--max-samples", a.eval.max_samples, "first rows only (-1: all)")->capture_default_str();
   e->add_option("--max-num-seqs", a.eval.max_num_seqs, "answers in flight")->capture_default_str();
   e->add_option("--dtype", a.eval.dtype, "auto, bfloat16, float32")->capture_default_str();
@@ -63,7 +64,8 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   g->add_option("prompts", a.generate.prompts, "prompts (none: one a line from standard input)");
   g->add_option("--n", a.generate.n, "samples per prompt")->capture_default_str();
   g->add_option("--temperature", a.generate.temperature, "0 is greedy")->capture_default_str();
-  g->add_option("--max-new-tokens", a.generate.max_new_tokens, "limit of an answer")->capture_default_str();
+  g->add_option("--max-new-tokens", a.generate.max_new_tokens,
+                "limit of an answer (default: 128, or what the context leaves)");
   g->add_option("--dtype", a.generate.dtype, "auto, bfloat16, float32")->capture_default_str();
   g->add_option("--seed", a.generate.seed, "of the samples")->capture_default_str();
   g->add_option("--threads", a.generate.threads, "0: one for each core")->capture_default_str();

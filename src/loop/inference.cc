@@ -11,22 +11,40 @@
 
 namespace hone {
 
+namespace {
+
+int64_t longest_prompt(std::span<const Prompt> prompts) {
+  size_t longest = 0;
+  for (const Prompt& prompt : prompts) longest = std::max(longest, prompt.ids.size());
+  return static_cast<int64_t>(longest);
+}
+
+}  // namespace
+
+int64_t answer_limit(const std::string& folder, std::optional<int64_t> wanted, int64_t fallback,
+                     std::span<const Prompt> prompts) {
+  const int64_t context = weights::load_config(folder).max_position_embeddings, prompt = longest_prompt(prompts);
+  const int64_t left = context - prompt;
+  if (left < 1 || wanted.value_or(0) > left) {
+    throw Error(fmt::format("the longest prompt is {} ids, the answer {}, the model's context {}", prompt,
+                            wanted.value_or(fallback), context),
+                "lower --max-new-tokens or shorten the prompt");
+  }
+  return wanted.value_or(std::min(fallback, left));
+}
+
 Inference::Inference(const std::string& folder, const std::string& dtype_name, int threads, int64_t max_num_seqs,
-                     int64_t longest)
+                     std::span<const Prompt> prompts, int64_t max_new_tokens)
     : ctx_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
       tokenizer_(Tokenizer::load(folder)),
       end_ids_(read_end_ids(folder)) {
   const DType dtype = resolve_dtype(dtype_name, ctx_.target);
   const ModelConfig config = weights::load_config(folder);
-  if (longest > config.max_position_embeddings) {
-    throw Error(fmt::format("the longest prompt and answer are {} ids, the model's context is {}", longest,
-                            config.max_position_embeddings),
-                "lower --max-new-tokens");
-  }
   EngineOptions options;
   options.max_num_seqs = max_num_seqs;
   options.max_num_batched_tokens = std::max<int64_t>(2048, max_num_seqs);
   const int64_t block = kernels::kKvBlock;
+  const int64_t longest = longest_prompt(prompts) + max_new_tokens;
   options.num_kv_blocks = max_num_seqs * ((longest + block - 1) / block + 1);
   check_memory({{"weights (float32) and their packed form", config.num_parameters() * (4 + size_bytes(dtype))},
                 {"KV cache", options.num_kv_blocks * KvCache::block_bytes(config, dtype)}});

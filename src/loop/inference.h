@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "loop/evaluate.h"
@@ -11,11 +13,17 @@
 
 namespace hone {
 
+// The limit of an answer: what is wanted, or `fallback` where nothing is, cut to what the context of the model in the
+// folder leaves beside the longest prompt. Raises Error when more is wanted than it leaves.
+int64_t answer_limit(const std::string& folder, std::optional<int64_t> wanted, int64_t fallback,
+                     std::span<const Prompt> prompts);
+
 class Inference {
  public:
-  // threads 0: one for each core. `longest`: ids of the longest prompt and answer. Raises Error as loading does, and
+  // threads 0: one for each core. Room for the longest of the prompts and its answer. Raises Error as loading does, and
   // when the memory does not suffice.
-  Inference(const std::string& folder, const std::string& dtype, int threads, int64_t max_num_seqs, int64_t longest);
+  Inference(const std::string& folder, const std::string& dtype, int threads, int64_t max_num_seqs,
+            std::span<const Prompt> prompts, int64_t max_new_tokens);
 
   const Tokenizer& tokenizer() const { return tokenizer_; }
   const std::vector<int32_t>& end_ids() const { return end_ids_; }

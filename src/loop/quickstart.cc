@@ -169,20 +169,20 @@ TrainedByRl Quickstart::rl(const std::string& folder, const std::string& model, 
 }
 
 Accuracy Quickstart::measure(const std::string& model) {
-  Inference inference(model, "float32", options_.threads, 256, 32);
   io::Faults faults;
   PromptSetOptions set;
   set.files = {path("data/val.jsonl")};
-  const PromptSet prompts = load_prompts(set, inference.tokenizer(), faults);
+  const std::vector<Prompt> prompts = load_prompts(set, Tokenizer::load(model), faults).prompts;
   faults.raise_if_any("held-out data");
+  Inference inference(model, "float32", options_.threads, 256, prompts, 24);
   EvaluationOptions options;
   options.max_new_tokens = 24;
   options.end_ids = inference.end_ids();
   options.seed = options_.seed;
   Accuracy accuracy;
-  accuracy.greedy = evaluate(inference.engine(), inference.tokenizer(), prompts.prompts, options, nullptr).mean();
+  accuracy.greedy = evaluate(inference.engine(), inference.tokenizer(), prompts, options, nullptr).mean();
   options.temperature = 1.0;
-  Evaluation sampled = evaluate(inference.engine(), inference.tokenizer(), prompts.prompts, options, nullptr);
+  Evaluation sampled = evaluate(inference.engine(), inference.tokenizer(), prompts, options, nullptr);
   accuracy.sampled = sampled.mean();
   for (size_t i = 0; i < 3; ++i) {
     const Group& group = sampled.groups[i];
@@ -228,7 +228,7 @@ void Quickstart::show(const TrainedBySft& start, const TrainedByRl& trained, con
   place(path("grpo/rollouts/"), "every sample with ids, log-probs and score");
   place(path("summary.json"), "this result");
   fmt::print("\n== what to type next\n");
-  fmt::print("  build/release/hone generate --model {} --max-new-tokens 24 \"123+456=\"\n", trained.model);
+  fmt::print("  build/release/hone generate --model {} \"123+456=\"\n", trained.model);
   fmt::print("  build/release/hone train {} trainer.total_training_steps=200   # goes on\n", path("grpo/config.yaml"));
   fmt::print("  build/release/hone train --help-config\n");
 }
