@@ -17,9 +17,10 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Rollout dumps of steps after the checkpoint belong to a future that did not happen.
-void remove_later_rollouts(const std::string& folder, int64_t last_step) {
+// Rollout dumps of steps after the checkpoint belong to a future that did not happen; halves of them to killed writers.
+void clean_rollouts(const std::string& folder, int64_t last_step) {
   if (!io::is_folder(folder)) return;
+  io::remove_leftovers(folder);
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string stem = entry.path().stem().string();
     int64_t step = 0;
@@ -92,7 +93,7 @@ void Run::open_folder() {
   const int64_t last = checkpoint_ ? state_.global_step : -1;
   io::cut_back_to(path, [&](std::string_view line) { return step_of_line(line) <= last; });
   metrics_ = std::make_unique<io::LineFile>(path);
-  remove_later_rollouts(io::join_path(options_.folder, "rollouts"), last);
+  clean_rollouts(io::join_path(options_.folder, "rollouts"), last);
   saved_step_ = state_.global_step;
 }
 
