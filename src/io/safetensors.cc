@@ -101,7 +101,8 @@ SafetensorsReader::SafetensorsReader(const std::string& path) : path_(path) {
     } else if (exists(index)) {
       open_index(index);
     } else {
-      throw Error(fmt::format("{}: expected model.safetensors or model.safetensors.index.json, found neither", path));
+      throw Error(fmt::format("{}: expected model.safetensors or model.safetensors.index.json, found neither", path),
+                  "name a Hugging Face model folder, or download its weights");
     }
   } else if (path.ends_with(".json")) {
     open_index(path);

@@ -34,10 +34,11 @@ void check_memory_of(const Recipe& recipe, const GrpoInputs& inputs, DType dtype
   const ModelConfig& config = inputs.config;
   const int64_t weights = config.num_parameters() * 4, packed = config.num_parameters() * 2 * size_bytes(dtype);
   check_memory(
-      {{"weights (float32) and their packed forms", weights + packed},
+      {{"weights (float32) and their packed forms", static_cast<double>(weights + packed)},
        {"gradients, moments, activations, logits",
         Trainer::memory_bytes(config, dtype, trainer_options(recipe, inputs.tokenizer), longest_sequence(recipe))},
-       {"KV cache of the rollout", engine_options(recipe).num_kv_blocks * KvCache::block_bytes(config, dtype)}});
+       {"KV cache of the rollout", static_cast<double>(engine_options(recipe).num_kv_blocks) *
+                                       static_cast<double>(KvCache::block_bytes(config, dtype))}});
 }
 
 }  // namespace

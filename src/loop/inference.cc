@@ -46,8 +46,10 @@ Inference::Inference(const std::string& folder, const std::string& dtype_name, i
   const int64_t block = kernels::kKvBlock;
   const int64_t longest = longest_prompt(prompts) + max_new_tokens;
   options.num_kv_blocks = max_num_seqs * ((longest + block - 1) / block + 1);
-  check_memory({{"weights (float32) and their packed form", config.num_parameters() * (4 + size_bytes(dtype))},
-                {"KV cache", options.num_kv_blocks * KvCache::block_bytes(config, dtype)}});
+  check_memory({{"weights (float32) and their packed form",
+                 static_cast<double>(config.num_parameters() * (4 + size_bytes(dtype)))},
+                {"KV cache", static_cast<double>(options.num_kv_blocks) *
+                                 static_cast<double>(KvCache::block_bytes(config, dtype))}});
   decoder_ = std::make_unique<Decoder>(config, dtype);
   weights::load_weights(*decoder_, folder);
   decoder_->publish(ctx_, 0);

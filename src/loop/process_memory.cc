@@ -35,7 +35,7 @@ int64_t number_in(const std::string& path) {
   return file ? value : -1;
 }
 
-double gib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+double gib(double bytes) { return bytes / (1 << 30); }
 
 }  // namespace
 
@@ -55,13 +55,13 @@ int64_t available_bytes() {
 }
 
 void check_memory(const std::vector<MemoryPart>& parts) {
-  int64_t sum = 0;
+  double sum = 0;
   std::string list;
   for (const MemoryPart& part : parts) {
     sum += part.size_bytes;
     list += fmt::format("\n  {:<42} {:8.2f} GiB", part.name, gib(part.size_bytes));
   }
-  const int64_t available = available_bytes();
+  const auto available = static_cast<double>(available_bytes());
   if (sum <= available) return;
   throw Error(fmt::format("this run does not fit: it needs {:.2f} GiB, {:.2f} GiB are available{}", gib(sum),
                           gib(available), list),

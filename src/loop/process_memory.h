@@ -11,10 +11,10 @@ int64_t resident_bytes();
 // What can still be had without swapping: MemAvailable, or what is left of the control group's limit if that is less.
 int64_t available_bytes();
 
-// A run's need by part, in bytes.
+// A run's need by part, in bytes; a double, because absurd sizes have to be refused, not to overflow.
 struct MemoryPart {
   std::string name;
-  int64_t size_bytes = 0;
+  double size_bytes = 0;
 };
 // Raises Error with the parts, their sum and what is available when the sum does not fit.
 void check_memory(const std::vector<MemoryPart>& parts);

@@ -75,6 +75,7 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
   const std::string p = "actor_rollout_ref.rollout.";
   s.field(p + "n", &r.n, "Answers to each prompt of a step: a group.")
       .at_least(1)
+      .at_most(1000000)
       .also_called({"num_generations", "group_size"});
   s.field(p + "temperature", &r.temperature, "Temperature of sampling and of every log-prob in training.").above(0);
   s.field(

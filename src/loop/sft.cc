@@ -181,10 +181,11 @@ int train_sft(SftRecipe recipe, const RunFlags& flags) {
   const RowOrder order(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,
                        recipe.data_seed());
   const int64_t parameters = inputs.config.num_parameters();
-  check_memory({{"weights (float32) and their packed forms", parameters * (4 + 2 * size_bytes(dtype))},
-                {"gradients, moments, activations, logits",
-                 Trainer::memory_bytes(inputs.config, dtype, trainer_options(recipe, inputs.valid_vocab),
-                                       recipe.data.max_length)}});
+  check_memory(
+      {{"weights (float32) and their packed forms", static_cast<double>(parameters * (4 + 2 * size_bytes(dtype)))},
+       {"gradients, moments, activations, logits",
+        Trainer::memory_bytes(inputs.config, dtype, trainer_options(recipe, inputs.valid_vocab),
+                              recipe.data.max_length)}});
   RunOptions options = run_options(recipe.trainer, schema_of(recipe), order.batches_per_epoch(), flags);
   options.kind = "sft";
   options.max_to_keep = recipe.trainer.max_ckpt_to_keep.value_or(0);

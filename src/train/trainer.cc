@@ -197,14 +197,15 @@ bool Trainer::head_sweep(std::span<const TrainSequence> sequences, std::span<con
   return any_in_batch;
 }
 
-int64_t Trainer::memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
-                              int64_t longest_sequence) {
-  const int64_t tokens = std::max(options.micro_batch_tokens, longest_sequence);
+double Trainer::memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
+                             int64_t longest_sequence) {
+  const auto tokens = static_cast<double>(std::max(options.micro_batch_tokens, longest_sequence));
   const int64_t states = config.num_parameters() * 3 * int64_t{sizeof(float)};
-  const int64_t activations = tokens * Decoder::activation_bytes_per_token(config, dtype);
   const int64_t widest = std::max(2 * config.intermediate_size, config.q_size() + 2 * config.kv_size());
-  const int64_t scratch = tokens * (4 * config.hidden_size + 3 * widest) * int64_t{sizeof(float)};
-  return states + activations + scratch + 2 * options.logits_bytes;
+  const int64_t scratch_per_token = (4 * config.hidden_size + 3 * widest) * int64_t{sizeof(float)};
+  const int64_t per_token = Decoder::activation_bytes_per_token(config, dtype) + scratch_per_token;
+  return static_cast<double>(states) + tokens * static_cast<double>(per_token) +
+         2.0 * static_cast<double>(options.logits_bytes);
 }
 
 }  // namespace hone

@@ -47,9 +47,10 @@ class Trainer {
 
   Decoder& decoder() { return decoder_; }
   Optimizer& optimizer() { return optimizer_; }
-  // Bytes needed beside the decoder's own: moments, gradients, activations of a micro-batch, logits.
-  static int64_t memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
-                              int64_t longest_sequence);
+  // Bytes needed beside the decoder's own: moments, gradients, activations of a micro-batch, logits. As a double, so
+  // that no budget overflows.
+  static double memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
+                             int64_t longest_sequence);
 
  private:
   struct Rows;  // per-row values of one micro-batch

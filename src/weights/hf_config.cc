@@ -12,6 +12,8 @@ namespace hone::weights {
 
 namespace {
 
+constexpr double kMostParameters = 1e13;  // beyond it counts of bytes could overflow
+
 // Reads typed keys of one JSON object, collecting faults.
 class Reader {
  public:
@@ -141,6 +143,14 @@ ModelConfig load_config(const std::string& folder) {
   if (c.num_heads % c.num_kv_heads != 0) {
     in.fault("num_attention_heads: expected a multiple of num_key_value_heads, found {} and {}", c.num_heads,
              c.num_kv_heads);
+  }
+  // in double: the sizes are whatever the file says
+  const double width = static_cast<double>(c.hidden_size), heads = static_cast<double>(c.num_heads + c.num_kv_heads);
+  const double layer =
+      width * (2 * heads * static_cast<double>(c.head_dim) + 3 * static_cast<double>(c.intermediate_size));
+  const double parameters = 2 * width * static_cast<double>(c.vocab_size) + static_cast<double>(c.num_layers) * layer;
+  if (parameters > kMostParameters) {
+    in.fault("sizes: a model of {:.1e} parameters, at most {:.0e} are possible", parameters, kMostParameters);
   }
   if (c.head_dim % 2 != 0) in.fault("head_dim: expected an even number, found {}", c.head_dim);
   in.faults().raise_if_any("this model cannot be run as it is", "dense Qwen3 models run so far");
