@@ -123,6 +123,10 @@ int run(int argc, char** argv) {
   add_run(app, "sft", "supervised fine-tuning from a recipe", args.sft, run_sft, exit_code);
   add_model_commands(app, args, exit_code);
   add_other_commands(app, args, exit_code);
+  if (argc > 1 && argv[1][0] != '-' &&
+      app.get_subcommands([&](CLI::App* command) { return command->check_name(argv[1]); }).empty()) {
+    throw Error(fmt::format("'{}' is no command of hone", argv[1]), "hone --help lists the commands");
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
