@@ -1,0 +1,165 @@
+#include "loop/checkpoint.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/random.h"
+#include "io/atomic_file.h"
+#include "io/file.h"
+#include "weights/hf_folder.h"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+ModelConfig small_config() {
+  ModelConfig config;
+  config.vocab_size = 23;
+  config.hidden_size = 12;
+  config.intermediate_size = 20;
+  config.num_layers = 1;
+  config.num_heads = 2;
+  config.num_kv_heads = 1;
+  config.head_dim = 6;
+  config.max_position_embeddings = 64;
+  config.tie_word_embeddings = true;
+  return config;
+}
+
+class Checkpoint : public ::testing::Test {
+ protected:
+  Checkpoint() : folder_((fs::temp_directory_path() / ("hone-checkpoint-" + std::to_string(::getpid()))).string()) {
+    fs::remove_all(folder_);
+    decoder_.initialize(1);
+    for (size_t p = 0; p < decoder_.parameters().size(); ++p) {
+      fill(optimizer_.first_moment(p), p, 0);
+      fill(optimizer_.second_moment(p), p, 1);
+    }
+    optimizer_.set_num_steps(5);
+  }
+  ~Checkpoint() override { fs::remove_all(folder_); }
+
+  static void fill(View<float> values, size_t p, uint32_t which) {
+    for (int64_t i = 0; i < values.size(); ++i) {
+      values[i] = random_normal({2, Stream::test}, p, which, static_cast<uint32_t>(i));
+    }
+  }
+  TrainingState state_of(int64_t step) const {
+    TrainingState state;
+    state.global_step = step;
+    state.position = {3, 17, 0xffffffffffffff00u};
+    state.version = 41;
+    state.optimizer_steps = 5;
+    state.kind = "grpo";
+    state.numeric_mode = "float32/any/1";
+    state.data_hash = "00ff";
+    state.config_hash = "ab";
+    return state;
+  }
+  void save(int64_t step) { save_checkpoint(folder_, state_of(step), decoder_, optimizer_, ""); }
+
+  std::string folder_;
+  Decoder decoder_{small_config(), DType::f32};
+  Optimizer optimizer_{decoder_, {}};
+};
+
+bool same_bits(View<const float> a, View<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data, b.data, static_cast<size_t>(a.size()) * sizeof(float)) == 0;
+}
+
+TEST_F(Checkpoint, StateWeightsAndMomentsComeBackToTheBit) {
+  save(7);
+  const std::string path = checkpoint_path(folder_, 7);
+  EXPECT_EQ(read_training_state(path), state_of(7));
+  const auto decoder = weights::load_decoder(path, DType::f32);
+  Optimizer optimizer(*decoder, {});
+  load_optimizer(path, *decoder, read_training_state(path), optimizer);
+  EXPECT_EQ(optimizer.num_steps(), 5);
+  for (size_t p = 0; p < decoder_.parameters().size(); ++p) {
+    EXPECT_TRUE(same_bits(decoder->parameters()[p].master(), decoder_.parameters()[p].master()));
+    EXPECT_TRUE(same_bits(optimizer.first_moment(p), optimizer_.first_moment(p)));
+    EXPECT_TRUE(same_bits(optimizer.second_moment(p), optimizer_.second_moment(p)));
+  }
+}
+
+TEST_F(Checkpoint, AFolderThatIsNotCompleteIsNoCheckpoint) {
+  EXPECT_TRUE(list_checkpoints(folder_).empty());
+  save(10);
+  save(9);
+  save(2);
+  fs::remove(checkpoint_path(folder_, 10) + "/training_state/complete");
+  fs::create_directories(folder_ + "/global_step_12");
+  fs::create_directories(folder_ + "/global_step_x/training_state");
+  io::write_file(folder_ + "/global_step_x/training_state/complete", "");
+  EXPECT_EQ(list_checkpoints(folder_), (std::vector<int64_t>{2, 9}));
+  EXPECT_THROW(read_training_state(checkpoint_path(folder_, 10)), Error);
+  EXPECT_THROW(read_training_state(checkpoint_path(folder_, 77)), Error);
+}
+
+TEST_F(Checkpoint, OfOldOnesTheNewestStay) {
+  for (int64_t step : {1, 2, 9, 10, 11}) save(step);
+  remove_old_checkpoints(folder_, 0);
+  EXPECT_EQ(list_checkpoints(folder_).size(), 5u) << "0 keeps all";
+  remove_old_checkpoints(folder_, 2);
+  EXPECT_EQ(list_checkpoints(folder_), (std::vector<int64_t>{10, 11})) << "by number, not by name";
+  EXPECT_FALSE(io::exists(checkpoint_path(folder_, 9)));
+  remove_old_checkpoints(folder_, 5);
+  EXPECT_EQ(list_checkpoints(folder_), (std::vector<int64_t>{10, 11}));
+}
+
+TEST_F(Checkpoint, AStateThatDoesNotFitIsRefused) {
+  save(1);
+  const std::string path = checkpoint_path(folder_, 1);
+  ModelConfig wider = small_config();
+  wider.intermediate_size = 21;
+  Decoder decoder(wider, DType::f32);
+  Optimizer optimizer(decoder, {});
+  EXPECT_THROW(load_optimizer(path, decoder, state_of(1), optimizer), Error);
+  const std::string state = io::read_file(path + "/training_state/state.json");
+  const size_t at = state.find("\"format_version\": 1");
+  ASSERT_NE(at, std::string::npos);
+  io::write_file(path + "/training_state/state.json", std::string(state).replace(at, 19, "\"format_version\": 9"));
+  EXPECT_THROW(read_training_state(path), Error);
+}
+
+// Writes that fail half-way, as on a full disk: files may not grow beyond a limit, from none to all but the last bytes.
+TEST_F(Checkpoint, ASaveThatFailsLeavesTheOlderOneWhole) {
+  save(3);
+  const std::string path = checkpoint_path(folder_, 3);
+  const auto size = static_cast<rlim_t>(fs::file_size(path + "/training_state/optimizer.safetensors"));
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before;
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  int failed = 0;
+  for (const rlim_t limit : {rlim_t{0}, rlim_t{100}, size / 3, size / 2, size - 1}) {
+    const rlimit now{limit, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &now), 0);
+    decoder_.parameters()[0].master()[0] += 1.0f;
+    for (const int64_t step : {3, 4}) {
+      try {
+        save(step);
+      } catch (const Error&) {
+        ++failed;
+      }
+    }
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    EXPECT_EQ(list_checkpoints(folder_), (std::vector<int64_t>{3}));
+    EXPECT_EQ(read_training_state(path), state_of(3));
+    const auto decoder = weights::load_decoder(path, DType::f32);
+    EXPECT_NE(decoder->parameters()[0].master()[0], decoder_.parameters()[0].master()[0]);
+  }
+  ::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_EQ(failed, 10);
+  save(4);
+  EXPECT_EQ(list_checkpoints(folder_), (std::vector<int64_t>{3, 4}));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,143 @@
+// Gradients of the whole decoder under the GRPO loss with entropy against finite differences of the loss.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/tiny_model.h"
+#include "train/trainer.h"
+
+namespace hone {
+namespace {
+
+// Sequences whose ratios stay clear of the kinks at 0.8, 1.2 and 3: inside, clipped both ways, and on the dual clip.
+std::vector<TrainSequence> sequences_with_ratios(Trainer& trainer) {
+  std::vector<TrainSequence> sequences;
+  const float advantages[] = {1.3f, -0.7f, 0.0f, -1.1f, 0.4f};
+  for (uint32_t s = 0; s < 5; ++s) {
+    TrainSequence sequence;
+    sequence.num_prompt = 1 + s;
+    for (uint32_t i = 0; i < 6 + 5 * s; ++i) {
+      sequence.ids.push_back(static_cast<int32_t>(random_below({1, Stream::test}, s, i, 0, 14)));
+    }
+    sequence.advantage = advantages[s];
+    sequence.temperature = 0.8f;
+    sequences.push_back(std::move(sequence));
+  }
+  const auto logprobs = trainer.score(sequences);
+  const float offsets[] = {0.0f, -0.05f, 0.5f, -0.5f, 1.6f};  // log-prob minus the recorded one
+  for (size_t s = 0; s < sequences.size(); ++s) {
+    for (size_t i = 0; i < logprobs[s].size(); ++i) {
+      sequences[s].old_logprobs.push_back(logprobs[s][i] - offsets[(s + i) % 5]);
+    }
+  }
+  return sequences;
+}
+
+class GradientCheck {
+ public:
+  explicit GradientCheck(const ModelConfig& config)
+      : decoder_(config, DType::f32), trainer_(make_trainer()), sequences_(sequences_with_ratios(trainer_)) {
+    objective_.kind = Objective::Kind::policy;
+    objective_.entropy_coeff = 0.5;
+    objective_.aggregation = algorithms::LossAggregation::seq_mean_token_mean;
+    trainer_.accumulate(sequences_, objective_);
+    for (Parameter& parameter : decoder_.parameters()) {
+      const View<float> g = parameter.gradient();
+      gradients_.emplace_back(g.data, g.data + g.size());
+    }
+  }
+  size_t num_parameters() const { return gradients_.size(); }
+  const std::vector<float>& gradient(size_t p) const { return gradients_[p]; }
+  std::string name(size_t p) const { return decoder_.parameters()[p].pieces().front().name; }
+
+  // d loss / d t of w + t * direction. Two steps h and 2 h, extrapolated (Richardson): the error is h^4 f^(5) / 30, and
+  // the noise of the loss over h.
+  double along(size_t p, const std::vector<float>& direction, double h) {
+    const double near = difference(p, direction, h), far = difference(p, direction, 2 * h);
+    return (4 * near - far) / 3;
+  }
+
+ private:
+  Trainer make_trainer() {
+    decoder_.initialize(2);
+    test::randomize_norms(decoder_, 2);
+    TrainerOptions options;
+    options.valid_vocab = test::kTinyValidVocab;
+    options.micro_batch_tokens = 40;
+    return Trainer(ctx_, decoder_, options);
+  }
+  double difference(size_t p, const std::vector<float>& direction, double h) {
+    return (loss_at(p, direction, h) - loss_at(p, direction, -h)) / (2 * h);
+  }
+  double loss_at(size_t p, const std::vector<float>& direction, double t) {
+    View<float> w = decoder_.parameters()[p].master();
+    const std::vector<float> before(w.data, w.data + w.size());
+    for (size_t i = 0; i < before.size(); ++i) {
+      w.data[i] = static_cast<float>(double{before[i]} + t * double{direction[i]});
+    }
+    decoder_.publish(ctx_, 1);
+    const double loss = trainer_.accumulate(sequences_, objective_).loss;
+    std::copy(before.begin(), before.end(), w.data);
+    decoder_.publish(ctx_, 1);
+    return loss;
+  }
+
+  kernels::Context ctx_{1};
+  Decoder decoder_;
+  Trainer trainer_;
+  std::vector<TrainSequence> sequences_;
+  Objective objective_;
+  std::vector<std::vector<float>> gradients_;
+};
+
+double norm(const std::vector<float>& v) {
+  double squares = 0;
+  for (float x : v) squares += double{x} * x;
+  return std::sqrt(squares);
+}
+
+// The loss is a mean of float log-probs of about 2, each wrong by some 1e-6 (products of 24 to 40 terms through two
+// layers, half a unit in the last place each), 70 of them: 2e-7. Over h = 4e-3 with the extrapolation's factor 5/3 that
+// is 8e-5 in a derivative. Beyond it a hundredth of the gradient's size is allowed for the fifth derivative.
+constexpr double kStep = 4e-3, kNoise = 1e-4;
+
+void check(const ModelConfig& config) {
+  GradientCheck check(config);
+  for (size_t p = 0; p < check.num_parameters(); ++p) {
+    const std::vector<float>& gradient = check.gradient(p);
+    const double size = norm(gradient), root_mean_square = size / std::sqrt(static_cast<double>(gradient.size()));
+    ASSERT_GT(size, 1e-3) << check.name(p);
+    // a whole direction sees every element, single ones see where they stand
+    std::vector<float> direction(gradient.size());
+    double expected = 0;
+    for (size_t i = 0; i < direction.size(); ++i) {
+      direction[i] = random_normal({3, Stream::test}, p, 0, static_cast<uint32_t>(i));
+    }
+    const double length = norm(direction);
+    for (size_t i = 0; i < direction.size(); ++i) {
+      direction[i] = static_cast<float>(direction[i] / length);
+      expected += double{direction[i]} * gradient[i];
+    }
+    EXPECT_NEAR(check.along(p, direction, kStep), expected, kNoise + 0.01 * root_mean_square) << check.name(p);
+    for (uint32_t k = 0; k < 5; ++k) {
+      const auto i = random_below({4, Stream::test}, p, k, 0, static_cast<uint32_t>(gradient.size()));
+      std::vector<float> one(gradient.size());
+      one[i] = 1.0f;
+      EXPECT_NEAR(check.along(p, one, kStep), gradient[i],
+                  kNoise + 0.01 * std::max(root_mean_square, std::abs(double{gradient[i]})))
+          << check.name(p) << " element " << i;
+    }
+  }
+}
+
+TEST(Gradients, OfTheWholeModelAreThoseOfFiniteDifferences) { check(test::tiny_config()); }
+
+TEST(Gradients, OfAModelWithItsOwnHeadAreThoseOfFiniteDifferences) {
+  ModelConfig config = test::tiny_config();
+  config.tie_word_embeddings = false;
+  config.num_kv_heads = 4;
+  check(config);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,316 @@
+// What a training step promises whatever the data: cutting into micro-batches, empty and flat groups, absent scores,
+// steps that are not finite, learning rate 0, threads.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "algorithms/advantage.h"
+#include "loop/group_sequences.h"
+#include "rollout/engine.h"
+#include "support/tiny_model.h"
+#include "train/micro_batches.h"
+#include "train/trainer.h"
+
+namespace hone {
+namespace {
+
+using algorithms::LossAggregation;
+
+TrainerOptions options_of(int64_t micro_batch_tokens = 1000) {
+  TrainerOptions options;
+  options.valid_vocab = test::kTinyValidVocab;
+  options.micro_batch_tokens = micro_batch_tokens;
+  return options;
+}
+
+Objective grpo() {
+  Objective objective;
+  objective.kind = Objective::Kind::policy;
+  return objective;
+}
+
+struct Model {
+  explicit Model(int64_t micro_batch_tokens = 1000, int threads = 2, DType dtype = DType::f32)
+      : ctx(threads), decoder(test::tiny_config(), dtype) {
+    decoder.initialize(4);
+    test::randomize_norms(decoder, 4);
+    trainer = std::make_unique<Trainer>(ctx, decoder, options_of(micro_batch_tokens));
+  }
+  // Weights and moments, as they are.
+  std::vector<float> state() {
+    std::vector<float> all;
+    const auto add = [&](View<const float> v) { all.insert(all.end(), v.data, v.data + v.size()); };
+    for (size_t p = 0; p < decoder.parameters().size(); ++p) {
+      add(decoder.parameters()[p].master());
+      add(trainer->optimizer().first_moment(p));
+      add(trainer->optimizer().second_moment(p));
+    }
+    return all;
+  }
+  std::vector<float> gradient() {
+    std::vector<float> all;
+    for (Parameter& parameter : decoder.parameters()) {
+      const View<float> g = parameter.gradient();
+      all.insert(all.end(), g.data, g.data + g.size());
+    }
+    return all;
+  }
+  kernels::Context ctx;
+  Decoder decoder;
+  std::unique_ptr<Trainer> trainer;
+};
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+bool all_finite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
+}
+
+// An answer of `response` ids to a prompt of `prompt` ids, as the rollout would have recorded it.
+Trajectory answer(int64_t prompt, int64_t response, std::optional<float> score, uint32_t seed) {
+  Trajectory t;
+  for (uint32_t i = 0; i < prompt + response; ++i) {
+    const auto id = static_cast<int32_t>(random_below({seed, Stream::test}, i, 0, 0, 13));
+    (static_cast<int64_t>(i) < prompt ? t.prompt_ids : t.response_ids).push_back(id);
+  }
+  if (response > 0) t.response_ids.back() = 13;
+  for (int64_t i = 0; i < response; ++i) t.logprobs.push_back(-2.0f - 0.1f * static_cast<float>(i % 5));
+  t.score.value = score;
+  t.finish = FinishReason::end;
+  return t;
+}
+
+// The group's sequences with GRPO's advantages, as the loop makes them.
+std::vector<TrainSequence> sequences_of(Group group) {
+  std::vector<std::optional<float>> scores;
+  for (const Trajectory& t : group.trajectories) {
+    scores.push_back(t.response_ids.empty() ? std::nullopt : t.score.value);
+  }
+  const auto result = algorithms::grpo_advantages(scores, true);
+  for (size_t i = 0; i < scores.size(); ++i) group.trajectories[i].advantage = result.advantages[i];
+  std::vector<TrainSequence> sequences;
+  append_sequences(group, sequences);
+  return sequences;
+}
+
+Group group_of(const std::vector<std::optional<float>>& scores, const std::vector<int64_t>& lengths) {
+  Group group;
+  for (size_t k = 0; k < scores.size(); ++k) {
+    group.trajectories.push_back(answer(5, lengths[k], scores[k], static_cast<uint32_t>(k + 1)));
+  }
+  return group;
+}
+
+TEST(Training, MicroBatchesChangeNeitherLossNorGradient) {
+  // rows 5 11, 7 9, 6 10, 4 12: pairs fill 16, fours 32, and at 12 each is alone
+  const int64_t rows[] = {5, 11, 7, 9, 6, 10, 4, 12};
+  const int64_t budgets[] = {64, 32, 16, 12};
+  std::vector<TrainSequence> sequences;
+  for (uint32_t s = 0; s < 8; ++s) {
+    const Trajectory t = answer(2, rows[s] - 1, 1.0f, 20 + s);
+    TrainSequence& sequence = sequences.emplace_back();
+    sequence.ids = t.prompt_ids;
+    sequence.ids.insert(sequence.ids.end(), t.response_ids.begin(), t.response_ids.end());
+    sequence.num_prompt = 2;
+    sequence.old_logprobs = t.logprobs;
+    sequence.advantage = s % 2 == 0 ? 0.0f : s % 4 == 1 ? 1.2f : -0.8f;  // half of them teach nothing
+  }
+  for (const auto mode : {LossAggregation::token_mean, LossAggregation::seq_mean_token_sum,
+                          LossAggregation::seq_mean_token_mean, LossAggregation::seq_mean_token_sum_norm}) {
+    for (const double entropy_coeff : {0.0, 0.1}) {
+      Objective objective = grpo();
+      objective.aggregation = mode;
+      objective.loss_scale_factor = 16;
+      objective.entropy_coeff = entropy_coeff;
+      double loss = 0;
+      std::vector<float> gradient;
+      for (size_t b = 0; b < 4; ++b) {
+        SCOPED_TRACE(fmt::format("mode {}, micro-batches {}", static_cast<int>(mode), 1 << b));
+        ASSERT_EQ(cut_micro_batches(rows, budgets[b]).size(), size_t{1} << b);
+        Model model(budgets[b]);
+        const TrainStep step = model.trainer->accumulate(sequences, objective);
+        const std::vector<float> now = model.gradient();
+        if (b == 0) {
+          loss = step.loss;
+          gradient = now;
+          continue;
+        }
+        EXPECT_NEAR(step.loss, loss, 1e-6 * std::abs(loss));
+        double error = 0, size = 0;
+        for (size_t i = 0; i < now.size(); ++i) {
+          error += (double{now[i]} - gradient[i]) * (double{now[i]} - gradient[i]);
+          size += double{gradient[i]} * gradient[i];
+        }
+        EXPECT_GT(size, 0.0);
+        EXPECT_LE(std::sqrt(error), 1e-6 * std::sqrt(size));
+      }
+    }
+  }
+}
+
+TEST(Training, AnEmptyAnswerTakesNoPartAndAnEndIdAloneDoes) {
+  const Group group = group_of({1.0f, 0.0f, 0.0f, 1.0f}, {6, 1, 0, 9});
+  const auto sequences = sequences_of(group);
+  ASSERT_EQ(sequences.size(), 3u) << "the answer of 0 ids is left out";
+  EXPECT_EQ(sequences[1].num_response(), 1);
+  EXPECT_LT(sequences[1].advantage, 0.0f);
+  Model model, without;
+  const TrainStep step = model.trainer->step(sequences, grpo(), 1e-3);
+  EXPECT_EQ(step.optimizer.outcome, StepOutcome::applied);
+  EXPECT_EQ(step.num_tokens, 16);
+  EXPECT_TRUE(std::isfinite(step.loss));
+  EXPECT_TRUE(all_finite(model.state()));
+  // the same step from a group that never had it
+  Group three = group;
+  three.trajectories.erase(three.trajectories.begin() + 2);
+  without.trainer->step(sequences_of(three), grpo(), 1e-3);
+  EXPECT_TRUE(same_bits(model.state(), without.state()));
+  // even one handed to the trainer changes nothing
+  Model with_empty;
+  std::vector<TrainSequence> four = sequences;
+  TrainSequence empty;
+  empty.ids = {1, 2, 3};
+  empty.num_prompt = 3;
+  empty.advantage = 5.0f;
+  four.insert(four.begin(), empty);
+  with_empty.trainer->step(four, grpo(), 1e-3);
+  EXPECT_TRUE(same_bits(model.state(), with_empty.state()));
+}
+
+TEST(Training, FlatGroupsLeaveWeightsAndMomentsUntouchedToTheBit) {
+  for (const float reward : {1.0f, 0.0f}) {
+    const auto flat = sequences_of(group_of({reward, reward, reward, reward}, {6, 1, 4, 9}));
+    ASSERT_EQ(flat.size(), 4u);
+    Model model;
+    model.trainer->step(sequences_of(group_of({1.0f, 0.0f}, {6, 4})), grpo(), 1e-2);  // moments that are not 0
+    const auto before = model.state();
+    const int32_t version = model.decoder.version();
+    const TrainStep step = model.trainer->step(flat, grpo(), 1e-2);
+    EXPECT_EQ(step.optimizer.outcome, StepOutcome::zero_gradient);
+    EXPECT_EQ(step.optimizer.grad_norm, 0.0);
+    EXPECT_TRUE(std::all_of(flat.begin(), flat.end(), [](const auto& s) { return s.advantage == 0.0f; }));
+    const auto gradient = model.gradient();
+    EXPECT_TRUE(std::all_of(gradient.begin(), gradient.end(), [](float g) { return g == 0.0f; }));
+    EXPECT_TRUE(same_bits(model.state(), before));
+    EXPECT_EQ(model.decoder.version(), version);
+    EXPECT_EQ(model.trainer->optimizer().num_steps(), 1);
+  }
+}
+
+TEST(Training, FlatGroupsCountInTheNormalisers) {
+  const auto teaching = sequences_of(group_of({1.0f, 0.0f}, {6, 4}));
+  auto with_flat = teaching;
+  for (TrainSequence& s : sequences_of(group_of({1.0f, 1.0f}, {7, 3}))) with_flat.push_back(std::move(s));
+  Model one, both;
+  one.trainer->accumulate(teaching, grpo());
+  both.trainer->accumulate(with_flat, grpo());
+  const auto g = one.gradient(), half = both.gradient();
+  double error = 0, size = 0;
+  for (size_t i = 0; i < g.size(); ++i) {
+    error += std::pow(double{half[i]} - 0.5 * double{g[i]}, 2);  // 20 tokens in place of 10
+    size += std::pow(0.5 * double{g[i]}, 2);
+  }
+  EXPECT_GT(size, 0.0);
+  EXPECT_LE(std::sqrt(error), 1e-6 * std::sqrt(size));
+}
+
+TEST(Training, OneScoreAmongAbsentOnesTeachesNothing) {
+  const auto nan = std::optional<float>();  // what a scorer's NaN becomes
+  const auto sequences = sequences_of(group_of({nan, 1.0f, nan, nan}, {6, 2, 4, 9}));
+  ASSERT_EQ(sequences.size(), 1u);
+  EXPECT_EQ(sequences[0].advantage, 0.0f);
+  Model model;
+  const auto before = model.state();
+  EXPECT_EQ(model.trainer->step(sequences, grpo(), 1e-2).optimizer.outcome, StepOutcome::zero_gradient);
+  EXPECT_EQ(model.trainer->step({}, grpo(), 1e-2).optimizer.outcome, StepOutcome::zero_gradient);
+  EXPECT_TRUE(same_bits(model.state(), before));
+  // with one absent score of four the step is finite and applied
+  const auto three = sequences_of(group_of({nan, 1.0f, 0.0f, 0.0f}, {6, 2, 4, 9}));
+  ASSERT_EQ(three.size(), 3u);
+  EXPECT_EQ(model.trainer->step(three, grpo(), 1e-2).optimizer.outcome, StepOutcome::applied);
+  EXPECT_TRUE(all_finite(model.state()));
+}
+
+TEST(Training, AStepThatIsNotFiniteIsUndoneAndTheNextIsAsIfItHadNotBeen) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    const auto sequences = sequences_of(group_of({1.0f, 0.0f, 0.0f}, {6, 4, 5}));
+    Model undisturbed(1000, 2, dtype), model(1000, 2, dtype);
+    for (Model* m : {&undisturbed, &model}) m->trainer->step(sequences, grpo(), 1e-2);
+    const auto before = model.state();
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      auto poisoned = sequences;
+      poisoned[1].advantage = bad;
+      const int32_t version = model.decoder.version();
+      EXPECT_EQ(model.trainer->step(poisoned, grpo(), 1e-2).optimizer.outcome, StepOutcome::not_finite);
+      EXPECT_TRUE(same_bits(model.state(), before));
+      EXPECT_EQ(model.decoder.version(), version);
+    }
+    for (Model* m : {&undisturbed, &model}) {
+      EXPECT_EQ(m->trainer->step(sequences, grpo(), 1e-2).optimizer.outcome, StepOutcome::applied);
+    }
+    EXPECT_TRUE(same_bits(model.state(), undisturbed.state()));
+    EXPECT_FALSE(same_bits(model.state(), before));
+  }
+}
+
+TEST(Training, FiftyStepsAtLearningRateZeroChangeNoLogProb) {
+  Model model;
+  Prompt prompts[2];
+  prompts[0].ids = {1, 10, 2, 12};
+  prompts[1].ids = {7, 11, 3, 12};
+  SamplingParams sampling;
+  sampling.temperature = 0.6f;
+  sampling.max_new_tokens = 12;
+  sampling.end_ids = {13};
+  sampling.key = {3, Stream::train};
+  sampling.valid_vocab = test::kTinyValidVocab;
+  EngineOptions engine_options;
+  engine_options.num_kv_blocks = 32;
+  Engine engine(model.ctx, model.decoder, engine_options);
+  std::vector<std::vector<float>> first;
+  std::vector<TrainSequence> first_sequences;
+  const auto weights_before = model.decoder.parameters().front().master();
+  const std::vector<float> table(weights_before.data, weights_before.data + weights_before.size());
+  for (uint64_t step = 0; step < 50; ++step) {
+    for (uint64_t p = 0; p < 2; ++p) engine.add({&prompts[p], 2 * step + p}, 4, sampling);
+    std::vector<TrainSequence> sequences;
+    float reward = 0;
+    for (Group& group : engine.run_all()) {
+      for (Trajectory& t : group.trajectories) t.score.value = reward = 1.0f - reward;
+      for (TrainSequence& s : sequences_of(group)) sequences.push_back(std::move(s));
+    }
+    if (step == 0) first_sequences = sequences;
+    const TrainStep done = model.trainer->step(sequences, grpo(), 0.0);
+    ASSERT_EQ(done.optimizer.outcome, StepOutcome::applied);
+    ASSERT_GT(done.optimizer.grad_norm, 0.0);
+    ASSERT_EQ(done.probs_difference_max, 0.0) << "step " << step;
+    ASSERT_EQ(done.ppo_kl, 0.0);
+    ASSERT_EQ(done.clip_fraction, 0.0);
+    const auto scored = model.trainer->score(first_sequences);
+    if (step == 0) first = scored;
+    ASSERT_EQ(scored, first) << "step " << step;
+  }
+  const auto after = model.decoder.parameters().front().master();
+  EXPECT_TRUE(same_bits(table, std::vector<float>(after.data, after.data + after.size())));
+}
+
+TEST(Training, ThreadsChangeNoBitOfAStep) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    std::vector<float> state;
+    for (const int threads : {1, 2, 4}) {
+      Model model(24, threads, dtype);
+      for (int step = 0; step < 3; ++step) {
+        model.trainer->step(sequences_of(group_of({1.0f, 0.0f, 0.0f, 1.0f}, {16, 4, 5, 9})), grpo(), 1e-2);
+      }
+      if (threads == 1) state = model.state();
+      EXPECT_TRUE(same_bits(model.state(), state)) << threads << " threads";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hone

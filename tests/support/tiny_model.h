@@ -1,0 +1,76 @@
+// A tiny random Qwen3 model, in memory or as a folder with the character tokenizer of hone/arithmetic.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "io/atomic_file.h"
+#include "io/file.h"
+#include "models/decoder.h"
+#include "prompts/arithmetic_task.h"
+#include "weights/hf_folder.h"
+
+namespace hone::test {
+
+inline ModelConfig tiny_config() {
+  ModelConfig config;
+  config.vocab_size = 16;  // 14 are known to the tokenizer
+  config.hidden_size = 24;
+  config.intermediate_size = 40;
+  config.num_layers = 2;
+  config.num_heads = 4;
+  config.num_kv_heads = 2;
+  config.head_dim = 8;
+  config.max_position_embeddings = 128;
+  config.initializer_range = 0.3f;  // so that the distributions are not flat
+  config.tie_word_embeddings = true;
+  return config;
+}
+constexpr int64_t kTinyValidVocab = 14;
+
+// Norm weights beside 1, so that they matter.
+inline void randomize_norms(Decoder& decoder, uint64_t seed) {
+  for (size_t p = 0; p < decoder.parameters().size(); ++p) {
+    Parameter& parameter = decoder.parameters()[p];
+    if (!parameter.is_vector()) continue;
+    for (int64_t i = 0; i < parameter.size(); ++i) {
+      parameter.master()[i] = 1.0f + 0.3f * random_normal({seed, Stream::test}, p, 0, static_cast<uint32_t>(i));
+    }
+  }
+}
+
+// config.json, tokenizer.json and end id; with weights unless seed is 0.
+inline void write_tiny_model(const std::string& folder, uint64_t seed, const ModelConfig& config = tiny_config()) {
+  io::make_folders(folder);
+  write_arithmetic_tokenizer(folder);
+  io::write_file(folder + "/generation_config.json", "{\"eos_token_id\": 13}\n");
+  Decoder decoder(config, DType::f32);
+  decoder.initialize(seed);
+  randomize_norms(decoder, seed);
+  weights::save_model(decoder, folder, "");
+}
+
+// A folder of this process that is removed with the object.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::string& name)
+      : path_((std::filesystem::temp_directory_path() / ("hone-" + name + "-" + std::to_string(::getpid()))).string()) {
+    std::filesystem::remove_all(path_);
+    io::make_folders(path_);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return io::join_path(path_, name); }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace hone::test

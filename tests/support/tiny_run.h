@@ -1,0 +1,135 @@
+// Tiny runs of `hone train` and `hone sft`, and all of a run that law 3 promises to be the same.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "io/json.h"
+#include "loop/checkpoint.h"
+#include "loop/metrics.h"
+#include "support/command.h"
+#include "support/tiny_model.h"
+
+namespace hone::test {
+
+using Arguments = std::vector<std::string>;
+
+inline Arguments operator+(Arguments a, const Arguments& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// FOLDER/model, FOLDER/train.jsonl, FOLDER/val.jsonl, FOLDER/sft.jsonl: sums of numbers of one digit.
+inline void write_tiny_inputs(const std::string& folder, int64_t train = 10, int64_t val = 4, int64_t sft = 10,
+                              uint64_t seed = 1) {
+  write_tiny_model(folder + "/model", 5);
+  ArithmeticOptions task;
+  task.digits = 1;
+  task.sizes = {train, val, sft};
+  task.seed = seed;
+  write_task(folder, make_arithmetic(task));
+}
+
+// `hone train` on them, four prompts of three answers a step in two updates.
+inline Arguments tiny_train(const std::string& inputs, const std::string& run) {
+  return {"train",
+          "--quiet",
+          "data.train_files=" + inputs + "/train.jsonl",
+          "data.max_prompt_length=8",
+          "data.max_response_length=12",
+          "data.train_batch_size=4",
+          "actor_rollout_ref.model.path=" + inputs + "/model",
+          "actor_rollout_ref.actor.ppo_mini_batch_size=2",
+          "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=40",
+          "actor_rollout_ref.actor.entropy_coeff=0.01",
+          "actor_rollout_ref.actor.optim.lr=1e-2",
+          "actor_rollout_ref.rollout.n=3",
+          "actor_rollout_ref.rollout.dtype=float32",
+          "actor_rollout_ref.rollout.max_num_batched_tokens=48",
+          "trainer.num_threads=1",
+          "trainer.default_local_dir=" + run};
+}
+
+inline Arguments tiny_sft(const std::string& inputs, const std::string& run) {
+  return {"sft",
+          "--quiet",
+          "data.train_files=" + inputs + "/sft.jsonl",
+          "data.prompt_key=prompt",
+          "data.response_key=response",
+          "data.train_batch_size=4",
+          "data.max_length=24",
+          "data.max_token_len_per_gpu=40",
+          "model.partial_pretrain=" + inputs + "/model",
+          "model.dtype=float32",
+          "optim.lr=1e-2",
+          "trainer.num_threads=1",
+          "trainer.default_local_dir=" + run};
+}
+
+// Metrics lines without the clock fields.
+inline std::vector<std::string> metrics_of(const std::string& run) {
+  std::vector<std::string> lines;
+  std::istringstream text(io::read_file(run + "/metrics.jsonl"));
+  for (std::string line; std::getline(text, line);) {
+    io::Json kept = io::Json::object();
+    const io::Json all = io::parse_json(line, "metrics.jsonl");
+    for (const auto& [key, value] : all.as_object()) {
+      if (!is_clock_metric(key)) kept.set(key, value);
+    }
+    lines.push_back(kept.dump());
+  }
+  return lines;
+}
+
+// One metric of every line that has it.
+inline std::vector<double> metric(const std::string& run, const std::string& name) {
+  std::vector<double> values;
+  for (const std::string& line : metrics_of(run)) {
+    const io::Json json = io::parse_json(line, "metrics.jsonl");
+    if (const io::Json* value = json.find(name); value != nullptr) values.push_back(value->as_double());
+  }
+  return values;
+}
+
+inline std::string last_checkpoint(const std::string& run) {
+  const std::vector<int64_t> steps = list_checkpoints(run + "/checkpoints");
+  return steps.empty() ? "" : checkpoint_path(run + "/checkpoints", steps.back());
+}
+
+// What must be the same for any threads, and after any kills: name -> bytes.
+inline std::map<std::string, std::string> bits_of(const std::string& run) {
+  std::map<std::string, std::string> bits;
+  const std::string checkpoint = last_checkpoint(run);
+  bits["checkpoint"] = std::filesystem::path(checkpoint).filename().string();
+  for (const char* name : {"model.safetensors", "training_state/optimizer.safetensors", "training_state/state.json"}) {
+    bits[name] = io::read_file(checkpoint + "/" + name);
+  }
+  int64_t number = 0;
+  for (const std::string& line : metrics_of(run)) bits["metrics line " + std::to_string(number++)] = line;
+  if (io::is_folder(run + "/rollouts")) {
+    for (const auto& entry : std::filesystem::directory_iterator(run + "/rollouts")) {
+      bits["rollouts/" + entry.path().filename().string()] = io::read_file(entry.path().string());
+    }
+  }
+  return bits;
+}
+
+// Names of what differs, for a short message.
+inline std::string difference(const std::map<std::string, std::string>& a,
+                              const std::map<std::string, std::string>& b) {
+  std::string names;
+  for (const auto& [name, bytes] : a) {
+    const auto other = b.find(name);
+    if (other == b.end()) names += name + " is missing; ";
+    if (other != b.end() && other->second != bytes) names += name + " differs; ";
+  }
+  for (const auto& [name, bytes] : b) {
+    if (!a.contains(name)) names += name + " is new; ";
+  }
+  return names;
+}
+
+}  // namespace hone::test
