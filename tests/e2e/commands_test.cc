@@ -109,6 +109,7 @@ TEST_F(Commands, ARunThatCannotFitIsRefusedWithTheNumbers) {
 
 TEST_F(Commands, OfFlatGroupsAloneNothingIsLearntAndTheRunSaysSo) {
   // no answer of these characters holds "#### NUMBER", so every score is 0
+  std::string data;
   for (const char* prompt : {"1+1=", "2+2=", "3+3=", "4+4=", "5+5="}) {
     data +=
         fmt::format(R"({{"data_source":"openai/gsm8k","prompt":"{}","reward_model":{{"ground_truth":"4"}}}})", prompt);
