@@ -21,6 +21,21 @@ namespace {
 
 constexpr int kLanes = 16;
 
+#if HONE_TARGET_avx2 || HONE_TARGET_is_512
+// The one tree of all horizontal sums: lanes i and i+8, then +4, +2, +1.
+HONE_INLINE float tree8(__m256 x) {
+  const __m128 a = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  const __m128 b = _mm_add_ps(a, _mm_movehl_ps(a, a));
+  return _mm_cvtss_f32(_mm_add_ss(b, _mm_shuffle_ps(b, b, 1)));
+}
+// The same tree for the maximum, the lower lane first: it decides between zeros of both signs, and for NaN.
+HONE_INLINE float max_tree8(__m256 x) {
+  const __m128 a = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  const __m128 b = _mm_max_ps(a, _mm_movehl_ps(a, a));
+  return _mm_cvtss_f32(_mm_max_ss(b, _mm_shuffle_ps(b, b, 1)));
+}
+#endif
+
 #if HONE_TARGET_is_512
 
 struct Vec {
@@ -76,16 +91,12 @@ HONE_INLINE VecInt shift_left_23(VecInt a) { return {_mm512_slli_epi32(a.v, 23)}
 HONE_INLINE Vec select_less(Vec a, Vec b, Vec x, Vec y) {
   return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ), y.v, x.v)};
 }
-// The one tree of all horizontal sums: lanes i and i+8, then +4, +2, +1.
-HONE_INLINE float tree8(__m256 x) {
-  const __m128 a = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-  const __m128 b = _mm_add_ps(a, _mm_movehl_ps(a, a));
-  return _mm_cvtss_f32(_mm_add_ss(b, _mm_shuffle_ps(b, b, 1)));
-}
 HONE_INLINE float sum(Vec a) {
   return tree8(_mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1)));
 }
-HONE_INLINE float max_lane(Vec a) { return _mm512_reduce_max_ps(a.v); }
+HONE_INLINE float max_lane(Vec a) {
+  return max_tree8(_mm256_max_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1)));
+}
 
 struct VecPair {
   __m512i v;
@@ -195,18 +206,8 @@ HONE_INLINE Vec select_less(Vec a, Vec b, Vec x, Vec y) {
   return {_mm256_blendv_ps(y.lo, x.lo, _mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ)),
           _mm256_blendv_ps(y.hi, x.hi, _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ))};
 }
-HONE_INLINE float tree8(__m256 x) {
-  const __m128 a = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-  const __m128 b = _mm_add_ps(a, _mm_movehl_ps(a, a));
-  return _mm_cvtss_f32(_mm_add_ss(b, _mm_shuffle_ps(b, b, 1)));
-}
 HONE_INLINE float sum(Vec a) { return tree8(_mm256_add_ps(a.lo, a.hi)); }
-HONE_INLINE float max_lane(Vec a) {
-  const __m256 x = _mm256_max_ps(a.lo, a.hi);
-  const __m128 y = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-  const __m128 z = _mm_max_ps(y, _mm_movehl_ps(y, y));
-  return _mm_cvtss_f32(_mm_max_ss(z, _mm_shuffle_ps(z, z, 1)));
-}
+HONE_INLINE float max_lane(Vec a) { return max_tree8(_mm256_max_ps(a.lo, a.hi)); }
 
 struct VecPair {
   __m256i lo, hi;
