@@ -8,7 +8,7 @@
 namespace hone::kernels {
 
 namespace {
-constexpr int64_t kStripe = 128;  // columns of one task of the backward
+constexpr int64_t kStripe = 64;  // columns of one task of the backward
 
 void check_ids(std::span<const int32_t> ids_T, int64_t tokens, int64_t rows) {
   HONE_CHECK(static_cast<int64_t>(ids_T.size()) == tokens, "{} ids, {} tokens", ids_T.size(), tokens);

@@ -38,7 +38,10 @@ Tiling tiling_of(const ProductKernels& kernels, DType dtype, int64_t rows, int64
   t.row_blocks = ceil_div(rows, t.row_block);
   const int64_t wanted_tasks = t.row_blocks == 1 ? 32 : std::max<int64_t>(1, 32 / t.row_blocks);
   t.panel_block = std::max<int64_t>(1, panels / wanted_tasks);
-  if (rows <= kernels.few_rows) t.panel_block = round_up(std::max<int64_t>(1, panels / 16), kernels.wide_panels);
+  if (rows <= kernels.few_rows) {
+    const int64_t together = rows <= 2 ? kernels.wide_panels : 2;
+    t.panel_block = round_up(std::max<int64_t>(1, panels / 16), together);
+  }
   if (t.row_blocks > 1) t.panel_block = std::clamp<int64_t>(kOutputBlockColumns / kernels.panel, 1, t.panel_block);
   t.panel_blocks = ceil_div(panels, t.panel_block);
   return t;

@@ -184,7 +184,7 @@ void Decoder::layer_forward(kernels::Context& ctx, size_t index, const ForwardBa
   const int64_t T = h_TD.rows, q_size = config_.q_size(), kv_size = config_.kv_size();
   const float eps = config_.rms_norm_eps;
 
-  if (keep) copy_rows(a.input_TD, h_TD);
+  if (keep) kernels::convert(ctx, a.input_TD, h_TD);
   kernels::rms_norm_forward(ctx, a.a_TD, a.input_rrms_T, h_TD, norm_weight(layer.input_norm), eps);
   kernels::product(ctx, a.qkv_TN, a.a_TD, at(layer.qkv).forward(), kernels::Store::overwrite);
   {
@@ -200,7 +200,7 @@ void Decoder::layer_forward(kernels::Context& ctx, size_t index, const ForwardBa
   kernels::attention_forward(ctx, a.o_THC, a.lse_TH, a.q_THC, kv_layer, batch.sequences(), attention_scale());
   kernels::product(ctx, h_TD, a.o_THC, at(layer.o).forward(), kernels::Store::add);
 
-  if (keep) copy_rows(a.middle_TD, h_TD);
+  if (keep) kernels::convert(ctx, a.middle_TD, h_TD);
   kernels::rms_norm_forward(ctx, a.b_TD, a.middle_rrms_T, h_TD, norm_weight(layer.post_norm), eps);
   kernels::product(ctx, a.gate_up_T2F, a.b_TD, at(layer.gate_up).forward(), kernels::Store::overwrite);
   kernels::swiglu_forward(ctx, a.act_TF, a.gate_up_T2F);

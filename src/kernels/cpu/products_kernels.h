@@ -37,7 +37,7 @@ struct ProductKernels {
   int tile_rows;    // rows of a tile
   int depth_block;  // depth of a panel piece that stays near while the rows pass by; even
   int few_rows;     // rows up to which few_* is the way
-  int wide_panels;  // panels that few_* reads side by side
+  int wide_panels;  // panels that few_* reads side by side, at most
 
   void (*rows_f32)(const ProductBlock&);  // A row-major
   void (*rows_bf16)(const ProductBlock&);

@@ -10,13 +10,13 @@ namespace hone::kernels::cpu::HONE_TARGET {
 namespace {
 
 #if HONE_TARGET_is_512
-constexpr int kVecs = 3, kTileRows = 8, kDepthBlock = 512, kWidePanels = 4;
+constexpr int kVecs = 3, kTileRows = 8, kDepthBlock = 512, kFewRows = 4, kWidePanels = 4;
 #elif HONE_TARGET_avx2
-constexpr int kVecs = 1, kTileRows = 6, kDepthBlock = 384, kWidePanels = 3;
+constexpr int kVecs = 1, kTileRows = 6, kDepthBlock = 384, kFewRows = 3, kWidePanels = 3;
 #else
-constexpr int kVecs = 1, kTileRows = 4, kDepthBlock = 384, kWidePanels = 2;
+constexpr int kVecs = 1, kTileRows = 4, kDepthBlock = 384, kFewRows = 3, kWidePanels = 2;
 #endif
-constexpr int kPanel = kVecs * kLanes, kFewRows = 2;
+constexpr int kPanel = kVecs * kLanes;
 constexpr int64_t kLineBytes = 64;
 
 // How a product reads its two element types: kStep depths at a time.
@@ -150,10 +150,10 @@ void product_block(const ProductBlock& block) {
   }
 }
 
-// One or two rows: the memory system is the limit, and several panels read side by side are several streams to it.
-template <class Type, int R>
+// One tile of few rows: the memory system is the limit, and several panels read side by side are several streams to
+// it. As many as the registers hold; rows that need a second tile gain nothing from it.
+template <class Type, int R, int P>
 void few_rows(const ProductBlock& block) {
-  constexpr int P = kWidePanels;
   const auto* a = static_cast<const typename Type::Element*>(block.a);
   const auto* b = static_cast<const typename Type::Element*>(block.b);
   int64_t col = 0;
@@ -167,8 +167,12 @@ void few_rows(const ProductBlock& block) {
 
 template <class Type>
 void few_rows_block(const ProductBlock& block) {
-  if (block.rows == 1) few_rows<Type, 1>(block);
-  if (block.rows == 2) few_rows<Type, 2>(block);
+  if (block.rows == 1) few_rows<Type, 1, kWidePanels>(block);
+  if (block.rows == 2) few_rows<Type, 2, kWidePanels>(block);
+  if (block.rows == 3) few_rows<Type, 3, 2>(block);
+  if constexpr (kFewRows > 3) {
+    if (block.rows == 4) few_rows<Type, 4, 2>(block);
+  }
 }
 
 }  // namespace
