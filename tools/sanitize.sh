@@ -9,4 +9,4 @@ tools/build.sh "$preset" unit_tests
 # The thread sanitizer of GCC 12 stops on kernels that randomise addresses widely, so without randomisation if we may.
 plain=""
 setarch -R true 2>/dev/null && plain="setarch -R"
-exec $plain ctest --test-dir "build/$preset" --label-regex unit --output-on-failure --parallel "$(nproc)" --timeout 300 "$@"
+exec $plain ctest --test-dir "build/$preset" --label-regex unit --output-on-failure --parallel "$(nproc)" --timeout 600 "$@"
