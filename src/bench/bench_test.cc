@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/bench_model.h"
 #include "bench/line.h"
 #include "bench/linear_bench.h"
 #include "core/error.h"
@@ -20,6 +21,25 @@ TEST(Bench, LineWithoutPeerHasNullRatio) {
   EXPECT_NE(json.find(R"("peer": null, "peer_seconds": null, "ratio": null)"), std::string::npos);
   EXPECT_EQ(json.find('\n'), std::string::npos);
   EXPECT_NE(line.text().find("no peer here"), std::string::npos);
+}
+
+TEST(Bench, CountsWhatTheMathematicsNeeds) {
+  const ModelConfig config = bench_model();
+  const int64_t embedding = config.vocab_size * config.hidden_size;
+  const int64_t norms = config.num_layers * 2 * (config.hidden_size + config.head_dim) + config.hidden_size;
+  const auto weights = static_cast<double>(config.num_parameters() - norms);
+  double flops = 0, bytes = 0;
+  for (const Operation& operation : forward_operations(config, {1, 1, 256, 1})) {
+    flops += operation.flops;
+    bytes += operation.bytes;
+  }
+  EXPECT_EQ(flops, 2 * weights + 30.0 * 4 * 256 * 9 * 64);  // scores and sums over 256 keys
+  EXPECT_EQ(bytes, 2 * (weights + 30.0 * 2 * 256 * 3 * 64));
+  // A causal prompt sees half of its square, its diagonal included; the head reads one row.
+  flops = 0;
+  for (const Operation& operation : forward_operations(config, {1, 512, 512, 1})) flops += operation.flops;
+  const double layers = weights - static_cast<double>(embedding);
+  EXPECT_EQ(flops, 512 * 2 * layers + 2.0 * static_cast<double>(embedding) + 30.0 * 4 * (512 * 513 / 2) * 9 * 64);
 }
 
 TEST(Bench, UnknownNameIsAUserError) { EXPECT_THROW(run("gem", {}), Error); }
