@@ -47,7 +47,9 @@ void print_result(const EvalArgs& args, const SourceScores& source, double tempe
 }  // namespace
 
 int run_eval(const EvalArgs& args) {
-  if (args.n < 1) throw Error(fmt::format("--n: expected at least 1, found {}", args.n));
+  if (args.n < 1 || args.n > 1000000) {
+    throw Error(fmt::format("--n: expected at least 1, at most 1000000, found {}", args.n));
+  }
   EvaluationOptions options;
   options.n = args.n;
   options.temperature = args.temperature.value_or(args.n == 1 ? 0.0 : 1.0);

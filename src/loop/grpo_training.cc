@@ -227,10 +227,8 @@ void GrpoTraining::validate(int64_t global_step, Metrics& metrics) {
   const Evaluation evaluation =
       evaluate(engine_, inputs_.tokenizer, inputs_.validation, options, [&](int64_t done) { progress.update(done); });
   evaluation.report(metrics, sampling.n);
-  if (recipe_.trainer.validation_data_dir) {
-    write_rollouts(io::join_path(*recipe_.trainer.validation_data_dir, fmt::format("{}.jsonl", global_step)),
-                   global_step, evaluation.groups);
-  }
+  const std::string folder = recipe_.trainer.validation_data_dir.value_or(run_.folder("validation"));
+  write_rollouts(io::join_path(folder, fmt::format("{}.jsonl", global_step)), global_step, evaluation.groups);
 }
 
 int GrpoTraining::loop() {

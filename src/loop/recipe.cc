@@ -101,7 +101,7 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
   s.field(p + "enable_prefix_caching", &r.enable_prefix_caching, "Compute the prompt of a group once.")
       .effect(Effect::nothing);
   s.field(p + "ignore_eos", &r.ignore_eos, "Go on after an end id, to the full length.");
-  s.field(p + "val_kwargs.n", &r.val_kwargs.n, "Answers to each validation prompt.").at_least(1);
+  s.field(p + "val_kwargs.n", &r.val_kwargs.n, "Answers to each validation prompt.").at_least(1).at_most(1000000);
   s.field(p + "val_kwargs.do_sample", &r.val_kwargs.do_sample, "Sample in validation; else the likeliest token.");
   const char* when = "val_kwargs.do_sample is true";
   s.field(p + "val_kwargs.temperature", &r.val_kwargs.temperature, "Temperature of validation.").at_least(0).when(when);

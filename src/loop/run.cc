@@ -93,7 +93,7 @@ void Run::open_folder() {
   const int64_t last = checkpoint_ ? state_.global_step : -1;
   io::cut_back_to(path, [&](std::string_view line) { return step_of_line(line) <= last; });
   metrics_ = std::make_unique<io::LineFile>(path);
-  clean_rollouts(io::join_path(options_.folder, "rollouts"), last);
+  for (const char* name : {"rollouts", "validation"}) clean_rollouts(folder(name), last);
   saved_step_ = state_.global_step;
 }
 

@@ -2,6 +2,7 @@
 //   FOLDER/config.yaml                    effective options
 //   FOLDER/metrics.jsonl                  one line a step; cut back to the checkpoint on resume
 //   FOLDER/rollouts/N.jsonl               every sample of step N
+//   FOLDER/validation/N.jsonl             every sample of the validation after step N
 //   FOLDER/checkpoints/global_step_N/     checkpoint.h
 #pragma once
 
