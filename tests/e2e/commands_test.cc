@@ -144,6 +144,21 @@ TEST_F(Commands, AtLearningRateZeroEveryRatioIsOneAndTheWeightsStay) {
               io::read_file(inputs_ / "model/model.safetensors"));
 }
 
+TEST_F(Commands, WeightsThatAreNotFiniteStopARolloutAndAreCountedBySft) {
+  const auto decoder = weights::load_decoder(inputs_ / "model", DType::f32);
+  decoder->parameters().back().master()[0] = std::nanf("");
+  weights::save_model(*decoder, inputs_ / "model", inputs_ / "model");
+  Result result = train({"trainer.total_training_steps=2"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_NE(result.err.find("logits are not finite"), std::string::npos) << result.err;
+  const std::string run = inputs_ / "not_finite";
+  result = hone(tiny_sft(inputs_.path(), run) + Arguments{"trainer.total_training_steps=2"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(metric(run, "training/num_steps_not_finite"), (std::vector<double>{1, 1}));
+  EXPECT_TRUE(io::read_file(last_checkpoint(run) + "/model.safetensors") ==
+              io::read_file(inputs_ / "model/model.safetensors"));
+}
+
 TEST_F(Commands, TokenizeReadsAndWritesJsonLines) {
   const Arguments tokenize{"tokenize", "--tokenizer", inputs_ / "model", "--jsonl"};
   Result result = hone(tokenize, "{\"text\": \"12+3=\"}\n\n{\"text\": \"\"}\n{\"text\": \"7<|end|>\"}\n");
@@ -182,6 +197,9 @@ TEST_F(Commands, GenerateIsAFunctionOfTheSeed) {
   const std::string first = answers("1", "1");
   EXPECT_EQ(first, answers("1", "2"));
   EXPECT_NE(first, answers("2", "1"));
+  const Arguments eval{"eval", "--model", inputs_ / "model", "--data", inputs_ / "val.jsonl", "--max-new-tokens", "9"};
+  EXPECT_EQ(hone(eval).code, 0);
+  expect_refused(hone(eval + Arguments{"--n", "3000000000"}), {"--n: expected at least 1, at most 1000000"});
 }
 
 }  // namespace

@@ -90,8 +90,12 @@ TEST_F(Resume, KilledAtRandomPointsAlsoWhileSavingARunEndsInTheSameBits) {
   for (const std::string kind : {"train", "sft"}) {
     SCOPED_TRACE(kind);
     // 10 rows, batch 4, 2 batches an epoch: kills fall into many epochs
-    const Arguments more{"trainer.total_epochs=12", "trainer.save_freq=1",
-                         kind == "train" ? "trainer.max_actor_ckpt_to_keep=2" : "trainer.max_ckpt_to_keep=2"};
+    Arguments more{"trainer.total_epochs=12", "trainer.save_freq=1", "trainer.test_freq=3"};
+    if (kind == "train") {
+      more = more + Arguments{"trainer.max_actor_ckpt_to_keep=2", "data.val_files=" + inputs_.path() + "/val.jsonl"};
+    } else {
+      more = more + Arguments{"trainer.max_ckpt_to_keep=2", "data.val_files=" + inputs_.path() + "/sft.jsonl"};
+    }
     const auto start = std::chrono::steady_clock::now();
     const Bits expected = undisturbed(kind, more);
     const double whole = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -141,6 +145,17 @@ TEST_F(Resume, StoppedAtAnEpochsEndOrInItsMiddleARunGoesOnToTheSameBits) {
       EXPECT_EQ(difference(expected, bits_of(run(name))), "");
     }
   }
+}
+
+TEST_F(Resume, FromAnEarlierCheckpointTheRunIsTheSameAgain) {
+  const Arguments more{"trainer.total_training_steps=6", "trainer.save_freq=2"};
+  const Bits expected = undisturbed("train", more);
+  const std::string from = checkpoint_path(run("undisturbed_train") + "/checkpoints", 2);
+  Arguments again = command("train", "undisturbed_train", more + Arguments{"trainer.resume_mode=resume_path"});
+  const Result result = hone(again + Arguments{"trainer.resume_from_path=" + from});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(difference(expected, bits_of(run("undisturbed_train"))), "");
+  EXPECT_EQ(hone(again + Arguments{"trainer.resume_from_path=" + from + "x"}).code, 2);
 }
 
 TEST_F(Resume, OtherDataAreRefusedUnlessAskedForAndNothingLeftHasItsOwnCode) {

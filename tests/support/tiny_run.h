@@ -109,9 +109,10 @@ inline std::map<std::string, std::string> bits_of(const std::string& run) {
   }
   int64_t number = 0;
   for (const std::string& line : metrics_of(run)) bits["metrics line " + std::to_string(number++)] = line;
-  if (io::is_folder(run + "/rollouts")) {
-    for (const auto& entry : std::filesystem::directory_iterator(run + "/rollouts")) {
-      bits["rollouts/" + entry.path().filename().string()] = io::read_file(entry.path().string());
+  for (const std::string folder : {"/rollouts", "/validation"}) {
+    if (!io::is_folder(run + folder)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(run + folder)) {
+      bits[folder + "/" + entry.path().filename().string()] = io::read_file(entry.path().string());
     }
   }
   return bits;
