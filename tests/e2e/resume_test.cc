@@ -151,6 +151,11 @@ TEST_F(Resume, FromAnEarlierCheckpointTheRunIsTheSameAgain) {
   const Arguments more{"trainer.total_training_steps=6", "trainer.save_freq=2"};
   const Bits expected = undisturbed("train", more);
   const std::string from = checkpoint_path(run("undisturbed_train") + "/checkpoints", 2);
+  // what a killed writer leaves: half a line, half a file of a process that is gone
+  const std::string metrics = run("undisturbed_train") + "/metrics.jsonl";
+  io::write_file(metrics, io::read_file(metrics) + "{\"training/glo");
+  io::write_file(run("undisturbed_train") + "/rollouts/.hone-tmp-999999999-0-9.jsonl", "{");
+  io::write_file(run("undisturbed_train") + "/rollouts/7.jsonl", "of a step that did not happen");
   Arguments again = command("train", "undisturbed_train", more + Arguments{"trainer.resume_mode=resume_path"});
   const Result result = hone(again + Arguments{"trainer.resume_from_path=" + from});
   ASSERT_EQ(result.code, 0) << result.err;

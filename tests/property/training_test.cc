@@ -152,6 +152,29 @@ TEST(Training, MicroBatchesChangeNeitherLossNorGradient) {
   }
 }
 
+// At ratio 1 the loss of a token is minus its advantage, so each mode's loss is known without the model.
+TEST(Training, TheLossIsAggregatedAsTheModeSays) {
+  auto sequences = sequences_of(group_of({1.0f, 0.0f, 1.0f}, {6, 3, 1}));
+  const double advantages[] = {0.5, -2.0, 4.0};
+  Model model;
+  const auto logprobs = model.trainer->score(sequences);
+  for (size_t s = 0; s < 3; ++s) {
+    sequences[s].old_logprobs = logprobs[s];
+    sequences[s].advantage = static_cast<float>(advantages[s]);
+  }
+  Objective objective = grpo();
+  objective.loss_scale_factor = 12;
+  const auto loss = [&](LossAggregation mode) {
+    objective.aggregation = mode;
+    return model.trainer->accumulate(sequences, objective).loss;
+  };
+  const double sum = 6 * 0.5 - 3 * 2.0 + 1 * 4.0;
+  EXPECT_NEAR(loss(LossAggregation::token_mean), -sum / 10, 1e-12);
+  EXPECT_NEAR(loss(LossAggregation::seq_mean_token_sum), -sum / 3, 1e-12);
+  EXPECT_NEAR(loss(LossAggregation::seq_mean_token_mean), -(0.5 - 2.0 + 4.0) / 3, 1e-12);
+  EXPECT_NEAR(loss(LossAggregation::seq_mean_token_sum_norm), -sum / 12, 1e-12);
+}
+
 TEST(Training, AnEmptyAnswerTakesNoPartAndAnEndIdAloneDoes) {
   const Group group = group_of({1.0f, 0.0f, 0.0f, 1.0f}, {6, 1, 0, 9});
   const auto sequences = sequences_of(group);
