@@ -1,7 +1,6 @@
 #include "bench/gemm.h"
 
 #include <cmath>
-#include <thread>
 
 #include "bench/line.h"
 #include "bench/linear_bench.h"
@@ -51,8 +50,7 @@ Medians measure(kernels::Context& ctx, const Peer& peer, const Options& options,
 }  // namespace
 
 int run_gemm(const Options& options) {
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  kernels::Context ctx(options.threads > 0 ? options.threads : cores);
+  kernels::Context ctx(resolve_threads(options.threads));
   const Peer peer(ctx.team.num_threads());
   pin(ctx.team);
   const DType dtype = options.dtype.value_or(ctx.target.has_bf16_dot ? DType::bf16 : DType::f32);

@@ -1,7 +1,6 @@
 #include "bench/rollout.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "bench/bench_model.h"
 #include "bench/line.h"
@@ -87,8 +86,7 @@ void step(kernels::Context& ctx, const Decoder& decoder, const ForwardBatch& bat
 }  // namespace
 
 int run_rollout(const Options& options) {
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  kernels::Context ctx(options.threads > 0 ? options.threads : cores);
+  kernels::Context ctx(resolve_threads(options.threads));
   const Peer peer(ctx.team.num_threads());
   pin(ctx.team);
   const DType dtype = options.dtype.value_or(ctx.target.has_bf16_dot ? DType::bf16 : DType::f32);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "bench/bench_model.h"
 #include "bench/line.h"
@@ -60,8 +59,7 @@ std::optional<double> peak_memory_bytes() {
 }  // namespace
 
 int run_train(const Options& options) {
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  kernels::Context ctx(options.threads > 0 ? options.threads : cores);
+  kernels::Context ctx(resolve_threads(options.threads));
   const Peer peer(ctx.team.num_threads());
   pin(ctx.team);
   const DType dtype = options.dtype.value_or(ctx.target.has_bf16_dot ? DType::bf16 : DType::f32);

@@ -7,6 +7,9 @@
 namespace hone::cli {
 
 int run_data_make(const DataMakeArgs& args) {
+  for (const int64_t size : {args.train, args.held_out, args.sft}) {
+    if (size < 0 || size > 10'000'000) throw Error(fmt::format("sizes: expected 0 to 10000000, found {}", size));
+  }
   TaskSizes sizes;
   if (args.train > 0) sizes.train = args.train;
   if (args.held_out > 0) sizes.val = args.held_out;

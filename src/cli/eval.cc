@@ -1,4 +1,6 @@
 // hone eval: a model's score on data, mean@n and pass@n for each data source.
+#include <filesystem>
+
 #include "cli/commands.h"
 #include "core/error.h"
 #include "io/json.h"
@@ -22,6 +24,17 @@ std::vector<Prompt> load_eval_prompts(const EvalArgs& args, const Tokenizer& tok
   find_unscorable(set.prompts, faults);
   faults.raise_if_any("the data cannot be used as it is");
   return std::move(set.prompts);
+}
+
+// The dump replaces a file of its name: not the data, and not a device.
+void check_dump(const EvalArgs& args) {
+  if (args.dump.empty() || !std::filesystem::exists(args.dump)) return;
+  bool is_data = false;
+  for (const std::string& file : args.data) is_data = is_data || std::filesystem::equivalent(file, args.dump);
+  if (is_data || !std::filesystem::is_regular_file(args.dump)) {
+    throw Error(fmt::format("--dump: {} is {}", args.dump, is_data ? "the data" : "not a regular file"),
+                "name a new file");
+  }
 }
 
 void print_result(const EvalArgs& args, const SourceScores& source, double temperature, const Evaluation& evaluation) {
@@ -54,7 +67,10 @@ int run_eval(const EvalArgs& args) {
   options.n = args.n;
   options.temperature = args.temperature.value_or(args.n == 1 ? 0.0 : 1.0);
   options.seed = args.seed;
-  if (options.temperature < 0) throw Error("--temperature: expected at least 0");
+  check_temperature(options.temperature);
+  if (args.max_samples < -1)
+    throw Error(fmt::format("--max-samples: expected at least -1, found {}", args.max_samples));
+  check_dump(args);
   if (options.temperature == 0 && args.n > 1) {
     throw Error("--n above 1 with temperature 0 draws the same answer again and again", "set --temperature");
   }

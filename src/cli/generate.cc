@@ -47,9 +47,10 @@ void print_answer(const Trajectory& t, const Prompt& prompt, const std::string& 
 }  // namespace
 
 int run_generate(const GenerateArgs& args) {
-  if (args.n < 1 || args.max_new_tokens.value_or(0) < 0 || args.temperature < 0) {
-    throw Error("--n is at least 1, --max-new-tokens and --temperature at least 0");
+  if (args.n < 1 || args.n > 1'000'000 || args.max_new_tokens.value_or(0) < 0) {
+    throw Error("--n is 1 to 1000000, --max-new-tokens at least 0");
   }
+  check_temperature(args.temperature);
   const std::vector<Prompt> prompts = read_prompts(args, Tokenizer::load(args.model));
   const int64_t limit = answer_limit(args.model, args.max_new_tokens, 128, prompts);
   Inference inference(args.model, args.dtype, args.threads,

@@ -1,8 +1,13 @@
 // hone: the command line. Options are parsed here and nowhere else; each command has a file of its own.
 // Exit codes: 0 done, 1 a bug of ours, 2 the user's input, 3 nothing left to do, 4 stopped by a guard, 130 interrupted.
+#include <fcntl.h>
+
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/commands.h"
 #include "core/error.h"
@@ -27,7 +32,7 @@ void add_run(CLI::App& app, const char* name, const char* text, RunArgs& args, R
   c->add_option("args", args.overrides, "RECIPE.yaml and key=value settings, e.g. trainer.total_epochs=2");
   c->add_flag("--help-config", args.help_config, "list every option with its default and effect");
   c->add_flag("--help-markdown", args.help_markdown, "the same as a page of docs/");
-  c->add_flag("--check", args.check_only, "check options, data, model files and memory, then stop");
+  c->add_flag("--check", args.check_only, "check options, data, config.json, tokenizer and memory, then stop");
   c->add_flag("--quiet", args.quiet, "no progress lines");
 }
 
@@ -138,13 +143,39 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace hone::cli
 
+namespace {
+
+// A closed standard stream would give its number to the next file that is opened, and lines meant for people would
+// land in it. A reader that leaves, or a limit on file sizes, is an error of a write, not the end of the process.
+void prepare_process() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  prepare_process();
   try {
-    return hone::cli::run(argc, argv);
+    const int exit_code = hone::cli::run(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      fmt::print(stderr, "error: not everything could be written to standard output\n");
+      return exit_code == 0 ? 2 : exit_code;
+    }
+    return exit_code;
   } catch (const hone::Error& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     if (!error.hint().empty()) fmt::print(stderr, "hint: {}\n", error.hint());
     return error.exit_code();
+  } catch (const std::filesystem::filesystem_error& error) {
+    fmt::print(stderr, "error: {}\nhint: look at the folder's rights and the space on the disk\n", error.what());
+    return 2;
+  } catch (const std::system_error& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 2;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error: out of memory\nhint: use a smaller model, batch or token budget\n");
     return 2;

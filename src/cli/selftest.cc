@@ -1,7 +1,6 @@
 // hone selftest: does this machine compute as it should? Products of every target against plain loops, and law 1 on a
 // small random model: the log-probs of sampling are those of training to the bit. No files, a few seconds.
 #include <cstring>
-#include <thread>
 
 #include "cli/commands.h"
 #include "core/error.h"
@@ -84,8 +83,7 @@ bool products_equal_reference(kernels::Context& ctx, DType dtype) {
 }  // namespace
 
 int run_selftest(const SelftestArgs& args) {
-  const int threads =
-      args.threads > 0 ? args.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads = resolve_threads(args.threads);
   bool all = true;
   const auto line = [&](const char* target, const std::string& what, bool passed) {
     fmt::print("{:<11} {:<52} {}\n", target, what, passed ? "ok" : "FAILED");

@@ -1,12 +1,15 @@
 #include "config/field.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.h"
 #include "io/yaml.h"
 
 namespace hone::config {
 namespace {
+
+constexpr double kLargestCount = 2147483647;  // of an integer without a bound of its own
 
 using io::Json;
 
@@ -158,6 +161,11 @@ std::string Field::assign(const Json& json) {
       const double number = item.as_double();
       if (low_.has_value()) allowed = low_open_ ? number > *low_ : number >= *low_;
       if (high_.has_value()) allowed = allowed && (high_open_ ? number < *high_ : number <= *high_);
+      // sums and products of such counts must not overflow
+      if (item.is_int() && !high_.has_value() && std::abs(number) > kLargestCount) {
+        std::visit([&](auto* place) { from_json(old, *place); }, target_);
+        return fmt::format("expected at most {:.0f}, found {}", kLargestCount, item.describe());
+      }
     }
     if (item.is_string() && !choices_.empty()) {
       allowed = std::find(choices_.begin(), choices_.end(), item.as_string()) != choices_.end();

@@ -52,7 +52,9 @@ std::string kind(const Field& field) {
 }
 
 std::string default_text(const Field& field) {
-  return field.is_required() ? "required" : io::flow_yaml(field.default_value());
+  return field.is_required() && (field.default_value() == io::Json("") || field.default_value() == io::Json::array())
+             ? "required"
+             : io::flow_yaml(field.default_value());
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "core/team.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace hone {
@@ -15,6 +17,11 @@ inline void pause_cpu() {
 #endif
 }
 }  // namespace
+
+int resolve_threads(int64_t wanted) {
+  if (wanted <= 0) wanted = static_cast<int64_t>(std::thread::hardware_concurrency());
+  return static_cast<int>(std::clamp<int64_t>(wanted, 1, 1024));
+}
 
 Team::Team(int num_threads) {
   HONE_CHECK(num_threads >= 1, "{} threads", num_threads);

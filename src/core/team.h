@@ -13,6 +13,9 @@
 
 namespace hone {
 
+// What is wanted, or one for each core when that is 0 (or below); at least 1, at most 1,024.
+int resolve_threads(int64_t wanted);
+
 class Team {
  public:
   // The calling thread is one of num_threads.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "io/atomic_file.h"
 #include "io/file.h"
@@ -29,6 +31,16 @@ bool is_complete(const std::string& checkpoint) {
 // Moments carry the name of the parameter's first tensor: q_proj stands for q, k and v.
 std::string moment_name(const Parameter& parameter, const char* which) {
   return fmt::format("{}.{}", parameter.pieces().front().name, which);
+}
+
+// A checkpoint has to be worth going on from.
+void check_finite(const Decoder& decoder) {
+  for (const Parameter& parameter : decoder.parameters()) {
+    const View<const float> w = parameter.master();
+    if (std::all_of(w.data, w.data + w.size(), [](float x) { return std::isfinite(x); })) continue;
+    throw Error(fmt::format("{}: weights are not finite, so nothing is saved", parameter.pieces().front().name),
+                "go on from an older checkpoint with a lower learning rate", 4);
+  }
 }
 
 io::Json to_json(const TrainingState& s) {
@@ -70,6 +82,7 @@ std::vector<int64_t> list_checkpoints(const std::string& folder) {
 
 void save_checkpoint(const std::string& folder, const TrainingState& state, Decoder& decoder, Optimizer& optimizer,
                      const std::string& source_folder) {
+  check_finite(decoder);
   io::make_folders(folder);
   io::AtomicFolder checkpoint(checkpoint_path(folder, state.global_step));
   weights::save_model(decoder, checkpoint.path(), source_folder);
@@ -108,6 +121,12 @@ TrainingState read_training_state(const std::string& checkpoint) {
   s.numeric_mode = at["numeric_mode"].as_string();
   s.data_hash = at["data_hash"].as_string();
   s.config_hash = at["config_hash"].as_string();
+  const int64_t largest = int64_t{1} << 53;
+  for (const char* key : {"global_step", "epoch", "epoch_index", "version", "optimizer_steps"}) {
+    const int64_t value = at[key].as_int();
+    const int64_t most = std::string_view(key) == "version" ? std::numeric_limits<int32_t>::max() : largest;
+    if (value < 0 || value > most) at[key].fail(fmt::format("expected 0 to {}, found {}", most, value));
+  }
   return s;
 }
 

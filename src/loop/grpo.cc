@@ -8,12 +8,13 @@
 namespace hone {
 
 int train_grpo(Recipe recipe, const RunFlags& flags) {
-  kernels::Context ctx(num_threads(recipe.trainer.num_threads));
+  kernels::Context ctx(resolve_threads(recipe.trainer.num_threads));
   const DType dtype = resolve_dtype(recipe.rollout.dtype, ctx.target);
   const GrpoInputs inputs = load_grpo_inputs(recipe, dtype, flags.quiet);
   const PromptSource source(inputs.train, recipe.data.train_batch_size, recipe.data.shuffle, recipe.data_seed());
   RunOptions options = run_options(recipe.trainer, schema_of(recipe), source.batches_per_epoch(), flags);
   options.kind = "grpo";
+  options.val_only = recipe.trainer.val_only;
   options.max_to_keep = recipe.trainer.max_actor_ckpt_to_keep.value_or(0);
   options.data_hash = fmt::format("{:016x}", data_hash(inputs.train));
   options.numeric_mode = numeric_mode(dtype, ctx.target);

@@ -6,8 +6,8 @@
 
 namespace hone {
 
-// Runs a recipe from its first or its next step. Returns the exit code. Raises Error for everything a user can mend,
-// all checks before the model is loaded.
+// Runs a recipe from its first or its next step. Returns the exit code. Raises Error for everything a user can mend;
+// options, data, configuration and memory are checked before the model is loaded, its tensors before anything is run.
 int train_grpo(Recipe recipe, const RunFlags& flags);
 
 }  // namespace hone

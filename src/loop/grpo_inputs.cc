@@ -79,6 +79,10 @@ GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, bool quiet) {
                             inputs.tokenizer.vocab_size(), inputs.config.vocab_size),
                 "take config.json and tokenizer.json from one model");
   }
+  if (inputs.end_ids.empty() && !recipe.rollout.ignore_eos) {
+    throw Error(fmt::format("{}: neither generation_config.json nor config.json names eos_token_id", recipe.model.path),
+                "an answer has to end on an id, or set actor_rollout_ref.rollout.ignore_eos=true");
+  }
   if (longest_sequence(recipe) > inputs.config.max_position_embeddings) {
     throw Error(fmt::format("data.max_prompt_length + data.max_response_length = {}, the model's context is {}",
                             longest_sequence(recipe), inputs.config.max_position_embeddings),

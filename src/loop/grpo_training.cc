@@ -239,7 +239,8 @@ int GrpoTraining::loop() {
     if (!metrics.values().empty()) {
       if (!run_.quiet()) {
         for (const auto& [name, value] : metrics.values()) {
-          if (name.starts_with("val-core/")) fmt::print("before training: {} {:.4f}\n", name, value);
+          if (name.starts_with("val-core/"))
+            fmt::print("{}: {} {:.4f}\n", first ? "before training" : "validation", name, value);
         }
       }
       run_.record(std::move(metrics), run_.state().global_step);

@@ -1,7 +1,6 @@
 #include "loop/inference.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "loop/numeric_mode.h"
 #include "loop/process_memory.h"
@@ -25,6 +24,7 @@ int64_t answer_limit(const std::string& folder, std::optional<int64_t> wanted, i
                      std::span<const Prompt> prompts) {
   const int64_t context = weights::load_config(folder).max_position_embeddings, prompt = longest_prompt(prompts);
   const int64_t left = context - prompt;
+  if (wanted.value_or(0) < 0) throw Error(fmt::format("--max-new-tokens: expected at least 0, found {}", *wanted));
   if (left < 1 || wanted.value_or(0) > left) {
     throw Error(fmt::format("the longest prompt is {} ids, the answer {}, the model's context {}", prompt,
                             wanted.value_or(fallback), context),
@@ -33,13 +33,21 @@ int64_t answer_limit(const std::string& folder, std::optional<int64_t> wanted, i
   return wanted.value_or(std::min(fallback, left));
 }
 
+void check_temperature(double temperature) {
+  if (temperature == 0 || (temperature >= 1e-4 && temperature <= 1e4)) return;
+  throw Error(fmt::format("--temperature: expected 0 or 0.0001 to 10000, found {}", temperature));
+}
+
 Inference::Inference(const std::string& folder, const std::string& dtype_name, int threads, int64_t max_num_seqs,
                      std::span<const Prompt> prompts, int64_t max_new_tokens)
-    : ctx_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
-      tokenizer_(Tokenizer::load(folder)),
-      end_ids_(read_end_ids(folder)) {
+    : ctx_(resolve_threads(threads)), tokenizer_(Tokenizer::load(folder)), end_ids_(read_end_ids(folder)) {
   const DType dtype = resolve_dtype(dtype_name, ctx_.target);
   const ModelConfig config = weights::load_config(folder);
+  if (tokenizer_.vocab_size() > config.vocab_size) {
+    throw Error(
+        fmt::format("{}: the tokenizer knows {} ids, the model {}", folder, tokenizer_.vocab_size(), config.vocab_size),
+        "take config.json and tokenizer.json from one model");
+  }
   EngineOptions options;
   options.max_num_seqs = max_num_seqs;
   options.max_num_batched_tokens = std::max<int64_t>(2048, max_num_seqs);

@@ -18,6 +18,9 @@ namespace hone {
 int64_t answer_limit(const std::string& folder, std::optional<int64_t> wanted, int64_t fallback,
                      std::span<const Prompt> prompts);
 
+// Raises Error unless the temperature is 0 (greedy) or between 1e-4 and 1e4.
+void check_temperature(double temperature);
+
 class Inference {
  public:
   // threads 0: one for each core. Room for the longest of the prompts and its answer. Raises Error as loading does, and

@@ -50,7 +50,9 @@ int64_t available_bytes() {
   int64_t available = number_after("/proc/meminfo", "MemAvailable:") * 1024;
   if (available < 0) available = std::numeric_limits<int64_t>::max();
   const int64_t limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
-  if (limit >= 0 && used >= 0) available = std::min(available, limit - used);
+  // the group's count holds page cache, which the system gives back
+  const int64_t cache = std::max<int64_t>(0, number_after("/sys/fs/cgroup/memory.stat", "inactive_file "));
+  if (limit >= 0 && used >= 0) available = std::min(available, limit - used + cache);
   return available;
 }
 
@@ -65,7 +67,8 @@ void check_memory(const std::vector<MemoryPart>& parts) {
   if (sum <= available) return;
   throw Error(fmt::format("this run does not fit: it needs {:.2f} GiB, {:.2f} GiB are available{}", gib(sum),
                           gib(available), list),
-              "use a smaller model, actor.ppo_max_token_len_per_gpu or rollout.max_num_seqs");
+              "use a smaller model, a smaller token budget (ppo_max_token_len_per_gpu, max_token_len_per_gpu) or fewer "
+              "answers at once (max_num_seqs)");
 }
 
 }  // namespace hone

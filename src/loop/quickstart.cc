@@ -22,9 +22,9 @@ namespace hone {
 
 namespace {
 
-// Stops of SFT: every so many steps from the first on, at a sampled accuracy.
+// Stops of SFT: every so many steps from the first on, at the first of two accuracies.
 constexpr int64_t kFirstStop = 160, kStopEvery = 10, kLastStop = 400;
-constexpr double kMiddling = 0.25;
+constexpr double kMiddlingSampled = 0.33, kMiddlingGreedy = 0.5;
 constexpr const char* kValidation = "val-core/hone/arithmetic/reward/mean@1";
 
 struct Accuracy {
@@ -82,9 +82,14 @@ class Stopped : public Error {
 };
 
 void Quickstart::make_data() {
-  for (const char* name : {"data", "init", "sft", "grpo", "grpo_shuffled", "sft_more", "summary.json"}) {
-    std::filesystem::remove_all(path(name));
+  constexpr const char* kMade[] = {"data", "init", "sft", "grpo", "grpo_shuffled", "sft_more", "summary.json"};
+  for (const char* name : kMade) {
+    if (io::exists(path(name)) && !io::exists(path("init/config.json"))) {
+      throw Error(fmt::format("{}: is not of an earlier quickstart and would be overwritten", path(name)),
+                  "name another --out");
+    }
   }
+  for (const char* name : kMade) std::filesystem::remove_all(path(name));
   ArithmeticOptions task;
   task.seed = options_.seed;
   io::make_folders(path("data"));
@@ -120,8 +125,8 @@ TrainedBySft Quickstart::sft(const std::string& folder, const std::string& model
   return trained;
 }
 
-// SFT to middling accuracy. Accuracy rises steeply at some step that differs from seed to seed, and greedy accuracy is
-// noisy there: sampled accuracy, which is also what GRPO sees, decides when to stop.
+// SFT to middling accuracy, which leaves GRPO something to learn from and to learn. Accuracy rises steeply at some step
+// that differs from seed to seed, so it decides when to stop, not the number of steps.
 TrainedBySft Quickstart::sft_to_middling() {
   TrainedBySft trained;
   double seconds = 0;
@@ -131,7 +136,7 @@ TrainedBySft Quickstart::sft_to_middling() {
     trained.accuracy = measure(trained.model);
     fmt::print("held-out accuracy after {} steps: greedy {:.1f} %, sampled {:.1f} %\n", steps,
                100 * trained.accuracy.greedy, 100 * trained.accuracy.sampled);
-    if (trained.accuracy.sampled >= kMiddling) break;
+    if (trained.accuracy.sampled >= kMiddlingSampled || trained.accuracy.greedy >= kMiddlingGreedy) break;
   }
   trained.seconds = seconds;
   return trained;
@@ -229,7 +234,7 @@ void Quickstart::show(const TrainedBySft& start, const TrainedByRl& trained, con
   place(path("summary.json"), "this result");
   fmt::print("\n== what to type next\n");
   fmt::print("  build/release/hone generate --model {} \"123+456=\"\n", trained.model);
-  fmt::print("  build/release/hone train {} trainer.total_training_steps=200   # goes on\n", path("grpo/config.yaml"));
+  fmt::print("  build/release/hone train {} trainer.total_training_steps=300   # goes on\n", path("grpo/config.yaml"));
   fmt::print("  build/release/hone train --help-config\n");
 }
 

@@ -25,7 +25,10 @@ void add_data(Schema& s, DataRecipe& d) {
       .also_called({"max_new_tokens", "max_tokens", "max_completion_length"});
   s.field("data.train_batch_size", &d.train_batch_size, "Prompts of a step.").at_least(1).also_called({"batch_size"});
   s.field("data.shuffle", &d.shuffle, "Draw the training rows of an epoch in random order.");
-  s.field("data.seed", &d.seed, "Seed of that order; null = trainer.seed.").when("data.shuffle is true");
+  s.field("data.seed", &d.seed, "Seed of that order; null = trainer.seed.")
+      .at_least(0)
+      .at_most(9e15)
+      .when("data.shuffle is true");
   s.field("data.filter_overlong_prompts", &d.filter_overlong_prompts,
           "Leave out prompts beyond max_prompt_length, and say how many.");
   s.field("data.truncation", &d.truncation, "What happens to a prompt beyond max_prompt_length.")
@@ -62,8 +65,6 @@ void add_actor(Schema& s, ActorRecipe& a) {
       .above(0)
       .when("loss_agg_mode is seq-mean-token-sum-norm");
   s.field(p + "entropy_coeff", &a.entropy_coeff, "Weight of the entropy that is added to the objective.");
-  s.field(p + "calculate_entropy", &a.calculate_entropy, "Report actor/entropy also when entropy_coeff is 0.")
-      .effect(Effect::nothing);
   s.field(p + "ppo_epochs", &a.ppo_epochs, "Passes over the answers of a step.").at_least(1);
   s.field(p + "shuffle", &a.shuffle, "Deal the prompts of a step to its updates in random order.");
   s.field(p + "grad_clip", &a.grad_clip, "Largest norm of the whole gradient; 0 = no clipping.")
@@ -77,7 +78,9 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
       .at_least(1)
       .at_most(1000000)
       .also_called({"num_generations", "group_size"});
-  s.field(p + "temperature", &r.temperature, "Temperature of sampling and of every log-prob in training.").above(0);
+  s.field(p + "temperature", &r.temperature, "Temperature of sampling and of every log-prob in training.")
+      .at_least(1e-4)
+      .at_most(1e4);
   s.field(
        p + "dtype", &r.dtype,
        "Inputs of products and the KV cache, in sampling and training alike; auto = bfloat16 on processors with BF16 "
@@ -87,7 +90,8 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
       .at_least(1)
       .effect(Effect::nothing);
   s.field(p + "max_num_seqs", &r.max_num_seqs, "Answers in the making at once.").at_least(1).effect(Effect::nothing);
-  s.field(p + "max_model_len", &r.max_model_len, "Context of the engine; null = the longest prompt and answer.")
+  s.field(p + "max_model_len", &r.max_model_len,
+          "Has to hold the longest prompt and answer; the engine takes what those need.")
       .at_least(1)
       .effect(Effect::nothing);
   s.field(p + "prompt_length", &r.prompt_length, "As data.max_prompt_length, which it must equal.")
@@ -101,7 +105,10 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
   s.field(p + "enable_prefix_caching", &r.enable_prefix_caching, "Compute the prompt of a group once.")
       .effect(Effect::nothing);
   s.field(p + "ignore_eos", &r.ignore_eos, "Go on after an end id, to the full length.");
-  s.field(p + "val_kwargs.n", &r.val_kwargs.n, "Answers to each validation prompt.").at_least(1).at_most(1000000);
+  s.field(p + "val_kwargs.n", &r.val_kwargs.n, "Answers to each validation prompt.")
+      .at_least(1)
+      .at_most(1e6)
+      .at_most(1000000);
   s.field(p + "val_kwargs.do_sample", &r.val_kwargs.do_sample, "Sample in validation; else the likeliest token.");
   const char* when = "val_kwargs.do_sample is true";
   s.field(p + "val_kwargs.temperature", &r.val_kwargs.temperature, "Temperature of validation.").at_least(0).when(when);

@@ -40,7 +40,6 @@ struct ActorRecipe {
   std::string loss_agg_mode = "token-mean";
   std::optional<double> loss_scale_factor;
   double entropy_coeff = 0.0;
-  bool calculate_entropy = false;
   int64_t ppo_epochs = 1;
   bool shuffle = false;
   double grad_clip = 1.0;

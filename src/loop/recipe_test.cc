@@ -112,7 +112,7 @@ TEST(Recipe, RefusesWithTheReason) {
       {{"actor_rollout_ref.model.lora_rank=8"}, "LoRA is not there yet"},
       {{"custom_reward_function.path=r.py"}, "not there yet"},
       {{"reward_model.reward_kwargs.overlong_buffer_cfg.enable=True"}, "overlong shaping is not there yet"},
-      {{"actor_rollout_ref.rollout.temperature=0"}, "expected above 0, found number 0"},
+      {{"actor_rollout_ref.rollout.temperature=0"}, "expected at least 1e-04, at most 10000, found number 0"},
       {{"actor_rollout_ref.rollout.n=1"}, "expected at least 2, because GRPO compares the answers of a group"},
       {{"actor_rollout_ref.rollout.val_kwargs.do_sample=true"}, "expected above 0, because val_kwargs.do_sample"},
       {{"data.train_batch_size=8", "actor_rollout_ref.actor.ppo_mini_batch_size=16"}, "expected at least actor_"},

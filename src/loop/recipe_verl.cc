@@ -20,7 +20,9 @@ constexpr const char* kOff = "the part it belongs to is off";
 constexpr const char* kMicro = "micro-batches are cut by ppo_max_token_len_per_gpu";
 constexpr const char* kText = "prompts are text";
 
+constexpr const char* kProfiler = "there is no profiler yet; timing_s/* in metrics.jsonl tells of phases";
 constexpr Ignored kIgnored[] = {
+    {"actor_rollout_ref.actor.calculate_entropy", "actor/entropy is always reported"},
     {"trainer.nnodes", kDevices},
     {"trainer.n_gpus_per_node", kDevices},
     {"trainer.balance_batch", kDevices},
@@ -31,12 +33,12 @@ constexpr Ignored kIgnored[] = {
     {"trainer.log_val_generations", "every validation sample is in the run folder"},
     {"trainer.esi_redundant_time", "no platform ends the run"},
     {"trainer.ray_wait_register_center_timeout", "there is no Ray"},
-    {"trainer.profile_steps", "hone trace shows where time goes"},
+    {"trainer.profile_steps", kProfiler},
     {"ray_kwargs.*", "there is no Ray"},
     {"ray_init.*", "there is no Ray"},
     {"hydra.*", "there is no Hydra"},
     {"transfer_queue.*", "samples stay in one process"},
-    {"global_profiler.*", "hone trace shows where time goes"},
+    {"global_profiler.*", kProfiler},
     {"critic.*", "GRPO has no critic"},
     {"data.val_batch_size", "validation answers share the engine with no regard to batches"},
     {"data.dataloader_num_workers", "rows are read before the run"},
@@ -93,7 +95,7 @@ constexpr Ignored kIgnored[] = {
     {"actor_rollout_ref.actor.recompute_old_log_prob", kOnePolicy},
     {"actor_rollout_ref.actor.router_replay.*", kOnePolicy},
     {"actor_rollout_ref.actor.checkpoint.*", "a checkpoint holds everything"},
-    {"actor_rollout_ref.actor.profiler.*", "hone trace shows where time goes"},
+    {"actor_rollout_ref.actor.profiler.*", kProfiler},
     {"actor_rollout_ref.rollout.name", "there is one engine"},
     {"actor_rollout_ref.rollout.mode", "there is one engine"},
     {"actor_rollout_ref.rollout.load_format", "the engine reads the trainer's weights"},
@@ -119,9 +121,9 @@ constexpr Ignored kIgnored[] = {
     {"actor_rollout_ref.rollout.agent.*", "one answer, one turn"},
     {"actor_rollout_ref.rollout.engine_kwargs.*", "there is one engine"},
     {"actor_rollout_ref.rollout.skip_dump_dir", kOff},
-    {"actor_rollout_ref.rollout.trace.*", "hone trace shows where time goes"},
+    {"actor_rollout_ref.rollout.trace.*", kProfiler},
     {"actor_rollout_ref.rollout.prometheus.*", "the engine's numbers are in the metrics"},
-    {"actor_rollout_ref.rollout.profiler.*", "hone trace shows where time goes"},
+    {"actor_rollout_ref.rollout.profiler.*", kProfiler},
     {"actor_rollout_ref.rollout.enable_rollout_routing_replay", kOnePolicy},
     {"actor_rollout_ref.rollout.data_rebalance", kDevices},
     {"algorithm.gamma", "GRPO gives one advantage to a whole answer"},

@@ -23,20 +23,24 @@ void clean_rollouts(const std::string& folder, int64_t last_step) {
   io::remove_leftovers(folder);
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string stem = entry.path().stem().string();
+    const char* end = stem.data() + stem.size();
     int64_t step = 0;
-    const auto parsed = std::from_chars(stem.data(), stem.data() + stem.size(), step);
-    if (parsed.ec == std::errc() && step > last_step) std::filesystem::remove(entry.path());
+    const auto parsed = std::from_chars(stem.data(), end, step);
+    const bool is_dump = parsed.ec == std::errc() && parsed.ptr == end && entry.path().extension() == ".jsonl";
+    if (is_dump && step > last_step) std::filesystem::remove(entry.path());
   }
 }
 
-int64_t step_of_line(std::string_view line) {
-  return io::parse_json(line, "metrics.jsonl").at("training/global_step").as_int();
+int64_t step_of_line(std::string_view line, const std::string& path) {
+  const io::Json metrics = io::parse_json(line, path);
+  return io::JsonAt(metrics, path)["training/global_step"].as_int();
 }
 
 }  // namespace
 
 Run::Run(RunOptions options) : options_(std::move(options)) {
   io::make_folders(options_.folder);
+  lock_ = io::FolderLock(options_.folder);
   io::remove_leftovers(options_.folder);
   if (io::is_folder(checkpoints_folder())) io::remove_leftovers(checkpoints_folder());
   find_start();
@@ -48,6 +52,7 @@ Run::Run(RunOptions options) : options_(std::move(options)) {
   state_.numeric_mode = options_.numeric_mode;
   state_.data_hash = options_.data_hash;
   state_.config_hash = options_.config_hash;
+  if (options_.val_only) return;
   if (state_.global_step >= options_.total_steps) {
     throw Error(fmt::format("nothing left to do: step {} of {} is saved in {}", state_.global_step,
                             options_.total_steps, checkpoint_.value_or(options_.folder)),
@@ -81,9 +86,7 @@ void Run::check_checkpoint() const {
   if (options_.allow_changes) return;
   differs("numeric mode", state_.numeric_mode, options_.numeric_mode);
   differs("the data's hash", state_.data_hash, options_.data_hash);
-  if (state_.config_hash != options_.config_hash && !options_.quiet) {
-    fmt::print(stderr, "note: options that change results differ from those of {}\n", *checkpoint_);
-  }
+  for (const std::string& change : options_.changes) fmt::print(stderr, "note: {}\n", change);
 }
 
 void Run::open_folder() {
@@ -91,8 +94,16 @@ void Run::open_folder() {
   const std::string path = io::join_path(options_.folder, "metrics.jsonl");
   // without a checkpoint everything starts anew; the validation line of step 0 with it
   const int64_t last = checkpoint_ ? state_.global_step : -1;
-  io::cut_back_to(path, [&](std::string_view line) { return step_of_line(line) <= last; });
+  io::cut_back_to(path, [&](std::string_view line) { return step_of_line(line, path) <= last; });
   metrics_ = std::make_unique<io::LineFile>(path);
+  // later checkpoints are of a future that this run leaves: kept, under a name by which no run goes on
+  for (const int64_t step : list_checkpoints(checkpoints_folder())) {
+    if (step <= last) continue;
+    const std::string path_of = checkpoint_path(checkpoints_folder(), step), aside = path_of + ".set_aside";
+    std::filesystem::remove_all(aside);
+    std::filesystem::rename(path_of, aside);
+    fmt::print(stderr, "note: {} is of the run that is left; it is now {}\n", path_of, aside);
+  }
   for (const char* name : {"rollouts", "validation"}) clean_rollouts(folder(name), last);
   saved_step_ = state_.global_step;
 }
@@ -102,6 +113,7 @@ std::string Run::checkpoints_folder() const { return io::join_path(options_.fold
 std::string Run::folder(const std::string& name) const { return io::join_path(options_.folder, name); }
 
 void Run::record(Metrics metrics, int64_t global_step) {
+  if (metrics_ == nullptr) return;  // validation alone leaves the run as it is
   metrics.set("training/global_step", static_cast<double>(global_step));
   metrics_->write_line(metrics.json_line());
 }
@@ -166,7 +178,9 @@ void write_rollouts(const std::string& path, int64_t global_step, std::span<cons
       text += '\n';
     }
   }
-  io::make_folders(std::filesystem::path(path).parent_path().string());
+  if (const auto parent = std::filesystem::path(path).parent_path().string(); !parent.empty()) {
+    io::make_folders(parent);
+  }
   io::write_file(path, text);
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "io/folder_lock.h"
 #include "io/line_file.h"
 #include "loop/checkpoint.h"
 #include "loop/interrupt.h"
@@ -29,7 +30,9 @@ struct RunOptions {
   std::string resume_mode = "auto";  // auto, disable, resume_path
   std::string resume_from_path;
   bool allow_changes = false;  // go on although data or numeric mode differ
+  bool val_only = false;       // nothing is trained: the folder's run stays as it is
   bool quiet = false;
+  std::vector<std::string> changes;  // options that change results and differ from the folder's last run
   std::string effective_config, config_hash, data_hash, numeric_mode;
 };
 
@@ -65,6 +68,7 @@ class Run {
   void save_now(int64_t global_step, const Save& save);
 
   RunOptions options_;
+  io::FolderLock lock_;  // one process at a time works in the folder
   std::optional<std::string> checkpoint_;
   TrainingState state_;
   std::unique_ptr<io::LineFile> metrics_;

@@ -32,7 +32,9 @@ void add_run_fields(Schema& s, RunRecipe& run) {
       .effect(Effect::nothing)
       .also_called({"eval_steps"});
   s.field("trainer.resume_mode", &run.resume_mode,
-          "auto = from the newest checkpoint of the run folder if there is one; disable = from the start.")
+          "auto = from the newest checkpoint of the run folder if there is one; disable = from the start; resume_path "
+          "= from "
+          "trainer.resume_from_path.")
       .one_of({"auto", "disable", "resume_path"})
       .effect(Effect::nothing);
   s.field("trainer.resume_from_path", &run.resume_from_path, "The checkpoint to go on from, a global_step_N folder.")
@@ -46,7 +48,7 @@ void add_run_fields(Schema& s, RunRecipe& run) {
       .required()
       .effect(Effect::nothing)
       .also_called({"output_dir"});
-  s.field("trainer.seed", &run.seed, "Seed of every random number of the run.").at_least(0);
+  s.field("trainer.seed", &run.seed, "Seed of every random number of the run.").at_least(0).at_most(9e15);
   s.field("trainer.num_threads", &run.num_threads, "Threads; 0 = all cores. Results are the same for any number.")
       .at_least(0)
       .effect(Effect::nothing);

@@ -1,16 +1,10 @@
 #include "loop/run_settings.h"
 
-#include <algorithm>
-#include <thread>
-
 #include "config/print.h"
+#include "io/file.h"
+#include "io/yaml.h"
 
 namespace hone {
-
-int num_threads(int64_t wanted) {
-  if (wanted > 0) return static_cast<int>(wanted);
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 LrSchedule lr_schedule(const OptimRecipe& optim, int64_t run_steps) {
   LrSchedule schedule;
@@ -33,6 +27,9 @@ RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64
   options.resume_from_path = run.resume_from_path.value_or("");
   options.allow_changes = run.resume_allow_changes;
   options.quiet = flags.quiet;
+  if (const std::string saved = io::join_path(run.default_local_dir, "config.yaml"); io::exists(saved)) {
+    options.changes = schema.differences(io::read_yaml(saved).tree);
+  }
   options.effective_config = config::effective_yaml(schema);
   options.config_hash = fmt::format("{:016x}", schema.hash());
   return options;

@@ -13,8 +13,6 @@ struct RunFlags {
   bool quiet = false;       // no progress, no step lines
 };
 
-// trainer.num_threads, 0 resolved to one for each core.
-int num_threads(int64_t wanted);
 LrSchedule lr_schedule(const OptimRecipe& optim, int64_t run_steps);
 
 // Everything but kind, max_to_keep, data_hash and numeric_mode, which differ between runs.

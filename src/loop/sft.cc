@@ -78,6 +78,11 @@ Inputs load_inputs(const SftRecipe& recipe) {
                             inputs.config.vocab_size),
                 "take config.json and tokenizer.json from one model");
   }
+  if (recipe.data.max_length > inputs.config.max_position_embeddings) {
+    throw Error(fmt::format("data.max_length = {}, the model's context is {}", recipe.data.max_length,
+                            inputs.config.max_position_embeddings),
+                "lower it");
+  }
   io::Faults faults;
   const SftDataRecipe& data = recipe.data;
   inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, tokenizer, end_ids.front(), faults,
@@ -175,7 +180,7 @@ double SftTraining::validation_loss() {
 }  // namespace
 
 int train_sft(SftRecipe recipe, const RunFlags& flags) {
-  kernels::Context ctx(num_threads(recipe.trainer.num_threads));
+  kernels::Context ctx(resolve_threads(recipe.trainer.num_threads));
   const DType dtype = resolve_dtype(recipe.model.dtype, ctx.target);
   const Inputs inputs = load_inputs(recipe);
   const RowOrder order(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,

@@ -17,7 +17,7 @@ void add_data(Schema& s, SftDataRecipe& d) {
       .effect(Effect::nothing);
   s.field("data.train_max_samples", &d.train_max_samples, "Use so many training rows; -1 = all.").at_least(-1);
   s.field("data.val_max_samples", &d.val_max_samples, "Use so many validation rows; -1 = all.").at_least(-1);
-  s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the question, or its messages.");
+  s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the question.");
   s.field("data.response_key", &d.response_key, "Field of a row that holds the answer.");
   s.field("data.train_batch_size", &d.train_batch_size, "Rows of an optimizer step.")
       .at_least(1)
@@ -28,7 +28,10 @@ void add_data(Schema& s, SftDataRecipe& d) {
           "Tokens of a micro-batch: memory against speed. The loss is the same but for the rounding of sums.")
       .at_least(1);
   s.field("data.shuffle", &d.shuffle, "Draw the rows of an epoch in random order.");
-  s.field("data.seed", &d.seed, "Seed of that order; null = trainer.seed.").when("data.shuffle is true");
+  s.field("data.seed", &d.seed, "Seed of that order; null = trainer.seed.")
+      .at_least(0)
+      .at_most(9e15)
+      .when("data.shuffle is true");
 }
 
 void add_model(Schema& s, SftModelRecipe& m) {

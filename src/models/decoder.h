@@ -19,7 +19,7 @@ struct LayerActivations;
 
 class Decoder {
  public:
-  // Parameters are allocated, not filled: load (checkpoint.h) or initialize.
+  // Parameters are allocated, not filled: load (weights/hf_folder.h) or initialize.
   Decoder(const ModelConfig& config, DType dtype);
   ~Decoder();
   Decoder(const Decoder&) = delete;

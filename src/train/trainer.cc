@@ -138,7 +138,7 @@ void Trainer::forward(std::span<const TrainSequence> sequences, Activations* sav
 }
 
 // Loss and gradient of the head in one sweep over chunks of rows: the logits of a chunk are formed once, reduced, and
-// turned into their own gradient. Returns whether any row has a gradient; without one dy is not to be read.
+// turned into their own gradient. Returns whether any row has a gradient; without one dy is 0.
 bool Trainer::head_sweep(std::span<const TrainSequence> sequences, std::span<const double> weights,
                          const Objective& objective, const Rows& rows, View<float> dy_RD, TrainStep& result) {
   const int64_t R = rows.y_RD.rows, V = decoder_.config().vocab_size;

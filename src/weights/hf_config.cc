@@ -178,7 +178,6 @@ std::string config_text(const ModelConfig& c, const std::string& source_folder) 
     json.set("rope_theta", c.rope_theta);
     json.set("initializer_range", c.initializer_range);
   }
-  // a checkpoint with an lm_head is untied whatever its config said
   json.set("tie_word_embeddings", c.tie_word_embeddings);
   json.set(json.find("dtype") != nullptr ? "dtype" : "torch_dtype", "float32");
   return json.dump(2) + "\n";
