@@ -103,7 +103,9 @@ struct VecPair {
 };
 HONE_INLINE VecPair load_pairs(const uint16_t* p) { return {_mm512_loadu_si512(p)}; }  // 32 bf16
 HONE_INLINE VecPair set1_pair(const uint16_t* p) {  // one pair (2 bf16) in every lane
-  return {_mm512_set1_epi32(*reinterpret_cast<const int32_t __attribute__((may_alias, aligned(2)))*>(p))};
+  int32_t pair;
+  __builtin_memcpy(&pair, p, sizeof(pair));  // p is aligned to 2 bytes only
+  return {_mm512_set1_epi32(pair)};
 }
 // acc + a.hi * b.hi, then + a.lo * b.lo: the order of VDPBF16PS (lo = first element in memory).
 HONE_INLINE Vec dot(Vec acc, VecPair a, VecPair b) {
@@ -217,7 +219,9 @@ HONE_INLINE VecPair load_pairs(const uint16_t* p) {
           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 16))};
 }
 HONE_INLINE VecPair set1_pair(const uint16_t* p) {
-  const __m256i x = _mm256_set1_epi32(*reinterpret_cast<const int32_t __attribute__((may_alias, aligned(2)))*>(p));
+  int32_t pair;
+  __builtin_memcpy(&pair, p, sizeof(pair));  // p is aligned to 2 bytes only
+  const __m256i x = _mm256_set1_epi32(pair);
   return {x, x};
 }
 HONE_INLINE __m256 dot8(__m256 acc, __m256i a, __m256i b) {
