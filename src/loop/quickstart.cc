@@ -24,7 +24,7 @@ namespace {
 
 // Stops of SFT: every so many steps from the first on, at the first of two accuracies.
 constexpr int64_t kFirstStop = 160, kStopEvery = 10, kLastStop = 400;
-constexpr double kMiddlingSampled = 0.33, kMiddlingGreedy = 0.5;
+constexpr double kMiddlingSampled = 0.33, kMiddlingGreedy = 0.45;
 constexpr const char* kValidation = "val-core/hone/arithmetic/reward/mean@1";
 
 struct Accuracy {
