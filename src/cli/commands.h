@@ -12,9 +12,12 @@ namespace hone::cli {
 struct RunArgs {                       // train and sft
   std::string recipe;                  // YAML file; may be empty
   std::vector<std::string> overrides;  // key=value
-  bool help_config = false;
-  bool help_markdown = false;  // the same as a page of docs/
-  bool check_only = false;     // stop after every check, before the model is loaded
+  bool help_config = false;            // list options; `overrides` then holds what to look for
+  bool help_markdown = false;          // the same as a page of docs/
+  bool list_config = false;            // "CLASS key", one a line
+  bool print_config = false;           // the effective options, then stop
+  std::string cfg;                     // Hydra's --cfg job: the same
+  bool check_only = false;             // stop after every check, before the model is loaded
   bool quiet = false;
 };
 int run_train(const RunArgs& args);

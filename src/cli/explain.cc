@@ -27,13 +27,16 @@ int run_explain(const std::string& name) {
     fmt::print("{}: {}\n", name, metric->definition);
     return 0;
   }
-  std::string text = option_help<Recipe>(name);
-  if (text.empty()) text = option_help<SftRecipe>(name);
-  if (text.empty()) {
-    throw Error(fmt::format("'{}' is no metric and no option of hone", name),
+  const std::string train = option_help<Recipe>(name), sft = option_help<SftRecipe>(name);
+  if (train.empty() && sft.empty()) {
+    Recipe recipe;
+    const std::string nearest = schema_of(recipe).nearest(name);
+    throw Error(fmt::format("'{}' is no metric and no option of hone{}", name,
+                            nearest.empty() ? "" : "; the nearest option is " + nearest),
                 "hone explain lists the metrics, hone train --help-config and hone sft --help-config the options");
   }
-  fmt::print("{}", text);
+  fmt::print("{}", train);
+  if (sft != train) fmt::print("{}{}", train.empty() || sft.empty() ? "" : "in hone sft:\n", sft);
   return 0;
 }
 

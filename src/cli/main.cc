@@ -30,8 +30,12 @@ void add_run(CLI::App& app, const char* name, const char* text, RunArgs& args, R
   CLI::App* c = add(app, name, text, args, run, exit_code);
   c->add_option("--recipe", args.recipe, "YAML recipe (also as the first argument)");
   c->add_option("args", args.overrides, "RECIPE.yaml and key=value settings, e.g. trainer.total_epochs=2");
-  c->add_flag("--help-config", args.help_config, "list every option with its default and effect");
-  c->add_flag("--help-markdown", args.help_markdown, "the same as a page of docs/");
+  c->add_flag("--help-config", args.help_config,
+              "list every option with its type, default and effect, or those that begin with or hold ARGS");
+  c->add_flag("--help-markdown", args.help_markdown, "the same as tables of docs/");
+  c->add_flag("--list-config", args.list_config, "every key of verl's with its class: honoured, accepted, refused");
+  c->add_flag("--print-config", args.print_config, "print the effective options, then stop");
+  c->add_option("--cfg", args.cfg, "job: the same, as Hydra spells it")->check(CLI::IsMember({"job"}));
   c->add_flag("--check", args.check_only, "check options, data, config.json, tokenizer and memory, then stop");
   c->add_flag("--quiet", args.quiet, "no progress lines");
 }

@@ -1,4 +1,6 @@
 // hone train and hone sft: a recipe and settings to a run.
+#include <utility>
+
 #include "cli/commands.h"
 #include "config/print.h"
 #include "core/error.h"
@@ -9,50 +11,65 @@ namespace hone::cli {
 
 namespace {
 
-// The recipe file may stand among the settings: it is the argument without '='.
+// The recipe file may stand among the settings: it is the argument without '='. It leaves an empty one in its place, so
+// that settings keep their numbers.
 void split_recipe(std::string& recipe, std::vector<std::string>& overrides) {
-  std::vector<std::string> settings;
-  for (const std::string& argument : overrides) {
-    if (argument.find('=') != std::string::npos || argument.starts_with("~")) {
-      settings.push_back(argument);
-    } else if (recipe.empty()) {
-      recipe = argument;
-    } else {
+  for (std::string& argument : overrides) {
+    if (argument.empty() || argument.find('=') != std::string::npos || argument.starts_with("~")) continue;
+    if (!recipe.empty()) {
       throw Error(fmt::format("'{}': a second recipe beside '{}'", argument, recipe), "settings are written key=value");
     }
+    recipe = std::exchange(argument, "");
   }
-  overrides = settings;
 }
 
 template <class R>
-int print_help(const char* title, bool markdown) {
+int print_help(const RunArgs& args) {
   R recipe;
   const config::Schema schema = schema_of(recipe);
-  if (markdown) {
-    fmt::print("# {}\n\n{}", title, config::help_markdown(schema));
-  } else {
-    fmt::print("{}", config::help_text(schema));
+  if (args.help_markdown) {
+    fmt::print("{}", config::help_markdown(schema));
+  } else if (args.list_config) {
+    fmt::print("{}", config::class_list(schema));
+  } else if (args.overrides.empty()) {
+    fmt::print("{}\n{}.\n", config::help_text(schema), config::class_counts(schema));
+  }
+  if (!args.help_config) return 0;
+  for (const std::string& searched : args.overrides) {
+    const std::string text = config::help_text(schema, searched);
+    const std::string nearest = schema.nearest(searched);
+    if (text.empty()) {
+      throw Error(fmt::format("'{}' is in no option", searched),
+                  nearest.empty() ? "--help-config alone lists all of them" : "the nearest key is " + nearest);
+    }
+    fmt::print("{}", text);
   }
   return 0;
 }
 
 template <class R>
-int run(RunArgs args, const char* title,
-        R (*load)(const std::string&, const std::vector<std::string>&, std::vector<std::string>&),
+int print_config(R recipe) {
+  fmt::print("{}", config::effective_yaml(schema_of(recipe)));
+  return 0;
+}
+
+template <class R>
+int run(RunArgs args, R (*load)(const std::string&, const std::vector<std::string>&, std::vector<std::string>&),
         int (*train)(R, const RunFlags&)) {
-  if (args.help_config || args.help_markdown) return print_help<R>(title, args.help_markdown);
+  if (args.help_config || args.help_markdown || args.list_config) return print_help<R>(args);
   split_recipe(args.recipe, args.overrides);
   std::vector<std::string> notes;
   const R recipe = load(args.recipe, args.overrides, notes);
   if (!args.quiet) {
     for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
   }
+  if (args.print_config || !args.cfg.empty()) return print_config(recipe);
   return train(recipe, {args.check_only, args.quiet});
 }
 
 }  // namespace
 
-int run_train(const RunArgs& args) { return run<Recipe>(args, "Options of hone train", load_recipe, train_grpo); }
-int run_sft(const RunArgs& args) { return run<SftRecipe>(args, "Options of hone sft", load_sft_recipe, train_sft); }
+int run_train(const RunArgs& args) { return run<Recipe>(args, load_recipe, train_grpo); }
+int run_sft(const RunArgs& args) { return run<SftRecipe>(args, load_sft_recipe, train_sft); }
 
 }  // namespace hone::cli

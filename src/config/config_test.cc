@@ -37,9 +37,12 @@ Schema schema_of(Sample& s) {
   schema.field("actor.high", &s.high, "High.").above(0).when("mode is mean");
   schema.field("names.project", &s.project, "Name.").effect(Effect::nothing);
   schema.field("names.folder", &s.folder, "Folder.").effect(Effect::nothing);
-  schema.ignored("trainer.gpus", "one process uses every core");
-  schema.ignored("fsdp.*", "weights are not sharded");
-  schema.refused("actor.kl", {0, 0.001}, "KL is off");
+  schema.accepted("trainer.gpus", 8, "one process uses every core");
+  schema.accepted("fsdp.*", ValueKind::any, "weights are not sharded");
+  schema.refused("actor.kl", {0.001, 0}, "KL is off");
+  schema.accepted("actor.micro", ValueKind::integer, "there is one size");
+  schema.accepted("actor.micro_per_gpu", ValueKind::integer, "there is one size");
+  schema.alternatives("actor.micro", "actor.micro_per_gpu");
   schema.refused("fsdp.offload", {false}, "a test of the closer rule");
   schema.renamed("actor.optim.rate", "actor.optim.lr");
   return schema;
@@ -91,9 +94,9 @@ TEST(Config, FaultsNamePlaceKeyExpectedAndFound) {
       {"data.batches=1", "the nearest known one is data.batch"},
       {"data.btach=1", "the nearest known one is data.batch"},
       {"trainer.gpu=1", "the nearest known one is trainer.gpus"},
-      {"zzzzqqqq=1", "command line: zzzzqqqq: unknown key"},
+      {"zzzzqqqq=1", "argument 2: zzzzqqqq: unknown key"},
       {"data=3", "data: expected a group of keys, found number 3"},
-      {"data.batch=many", "command line: data.batch: expected integer, found text \"many\""},
+      {"data.batch=many", "argument 2: data.batch: expected integer, found text \"many\""},
       {"data.batch=3.0", "expected integer, found number 3.0"},
       {"data.batch=0", "expected at least 1, at most 1024, found number 0"},
       {"data.batch=null", "expected integer, found null"},
@@ -106,16 +109,21 @@ TEST(Config, FaultsNamePlaceKeyExpectedAndFound) {
       {"actor.optim.betas=[0.5,1]", "expected at least 0, below 1, found number 1"},
       {"actor.mode=median", "expected one of mean, sum, found text \"median\": not there yet"},
       {"actor.high=0", "expected above 0, found number 0"},
-      {"actor.kl=0.2", "actor.kl: 0.2 is refused: KL is off (neutral: 0 or 0.001)"},
+      {"actor.kl=0.2", "actor.kl: 0.2 is refused: KL is off (neutral: 0.001 or 0)"},
       {"fsdp.offload=true", "is refused: a test of the closer rule"},
       {"nonsense", "expected key=value, found nonsense"},
       {"=3", "expected key=value, found =3"},
-      {"~data.batch=3", "expected key=value"},
-      {"data.files=[a", "argument data.files=[a:1:"},
+      {"~data.batch=3", "~data.batch: expected to take back 3, found 8"},
+      {"~data.btach", "argument 2: ~data.btach: unknown key; the nearest known one is data.batch"},
+      {"data.files=[a", "argument 2: data.files: at character 3: [ has no closing ]"},
+      {"data.files=a,b", "write [a,b] for a list"},
+      {"trainer.gpus=all", "argument 2: trainer.gpus: expected integer, found text \"all\""},
+      {"actor.kl=off", "actor.kl: expected number, found text \"off\""},
+      {"data.batch=???", "a value has to be given"},
       {"names.project=${names.folder}", "leads back to itself"},
       {"names.project=${no.such}", "${no.such} names no key"},
       {"names.project=${oc.env:HONE_NO_SUCH}", "environment variable HONE_NO_SUCH is not set"},
-      {"names.project=${now:%Y}", "only oc.env is known"},
+      {"names.project=${now:%Y}", "only oc.env and oc.select are known"},
       {"names.project=${names", "has no closing brace"},
   };
   for (const Case& c : cases) {
@@ -131,14 +139,69 @@ TEST(Config, NeutralValuesAndKeysWithoutMeaningAreFine) {
                          "trainer.gpus=8", "fsdp.size=-1", "fsdp._target_=x.y", "data={}"});
   EXPECT_TRUE(o.faults.empty()) << o.faults[0];
   ASSERT_EQ(o.notes.size(), 2u);
-  EXPECT_EQ(o.notes[0], "command line: trainer.gpus = 8 has no meaning here: one process uses every core");
+  EXPECT_EQ(o.notes[0], "argument 7: trainer.gpus = 8 has no meaning here: one process uses every core");
 }
 
 TEST(Config, OldNamesAreTaken) {
   const Outcome o = run({"actor.optim.rate=0.5"});
   EXPECT_EQ(o.sample.lr, 0.5);
-  EXPECT_EQ(o.notes, std::vector<std::string>{"command line: actor.optim.rate is called actor.optim.lr now"});
+  EXPECT_EQ(o.notes, std::vector<std::string>{"argument 2: actor.optim.rate is called actor.optim.lr now"});
   EXPECT_EQ(run({"actor.optim.rate=0.5", "actor.optim.lr=0.25"}).faults.size(), 1u);
+  EXPECT_TRUE(run({"actor.optim.rate=0.5", "actor.optim.lr=0.5"}).faults.empty()) << "one value is no contradiction";
+  EXPECT_EQ(
+      run({"actor.micro=4", "actor.micro_per_gpu=1"}).faults,
+      std::vector<std::string>{"argument 2: actor.micro is the old name of actor.micro_per_gpu: set one of them"});
+  EXPECT_TRUE(run({"actor.micro=null", "actor.micro_per_gpu=1"}).faults.empty());
+}
+
+TEST(Config, TildeTakesBackWhatWasSet) {
+  EXPECT_EQ(run({"data.batch=3", "~data.batch"}).sample.batch, 8);
+  EXPECT_EQ(run({"data.batch=3", "~data.batch=3", "data.limit=5"}).sample.limit, 5);
+  EXPECT_EQ(run({"data.batch=3", "~data.batch", "data.batch=4"}).sample.batch, 4);
+  const Outcome group = run({"actor.optim.lr=0.5", "actor.mode=sum", "~actor.optim", "names.project=x"});
+  EXPECT_EQ(group.sample.lr, 1e-6);
+  EXPECT_EQ(group.sample.mode, "sum");
+  EXPECT_TRUE(run({"actor.optim.rate=0.5", "~actor.optim.rate"}).notes.size() == 1);
+  EXPECT_EQ(run({"actor.kl=0.2", "~actor.kl"}).faults.size(), 0u) << "refused keys too";
+  EXPECT_EQ(run({"~data.files"}).faults,
+            std::vector<std::string>{"data.files: expected text or a list of texts, found none"});
+}
+
+TEST(Config, ObjectsSetTheKeysOfAGroup) {
+  const Outcome o = run({"actor={optim: {lr: 0.5, betas: [0.1, 0.2]}, mode: sum}", "data={}"});
+  EXPECT_TRUE(o.faults.empty()) << o.faults[0];
+  EXPECT_EQ(o.sample.lr, 0.5);
+  EXPECT_EQ(o.sample.mode, "sum");
+  EXPECT_EQ(o.sample.betas, (std::vector<double>{0.1, 0.2}));
+}
+
+TEST(Config, FaultsOfValidationSayWhereTheValueIsFrom) {
+  Sample sample;
+  Schema schema = schema_of(sample);
+  try {
+    load(schema, "", {"data.files=a", "data.batch=7", ""}, [&](io::Faults& faults) {
+      faults.add("data.batch = 7: expected an even number");
+      faults.add("data.shuffle: not set by anyone");
+    });
+    FAIL();
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    EXPECT_NE(what.find("argument 2: data.batch = 7: expected an even number"), std::string::npos) << what;
+    EXPECT_NE(what.find("data.shuffle: not set"), std::string::npos) << what;
+  }
+}
+
+TEST(Config, PathsBeginInTheHomeFolder) {
+  std::vector<std::string> files;
+  std::string folder;
+  Schema schema;
+  schema.field("files", &files, "Files.").path();
+  schema.field("folder", &folder, "Folder.").path();
+  ::setenv("HOME", "/home/me", 1);
+  EXPECT_EQ(schema.find("files")->assign(io::Json::array({"~/a", "b~/c", "~d"})), "");
+  EXPECT_EQ(schema.find("folder")->assign("~"), "");
+  EXPECT_EQ(files, (std::vector<std::string>{"/home/me/a", "b~/c", "~d"}));
+  EXPECT_EQ(folder, "/home/me");
 }
 
 TEST(Config, ReferencesKeepTheKindOrAreWrittenOut) {
@@ -149,6 +212,34 @@ TEST(Config, ReferencesKeepTheKindOrAreWrittenOut) {
   EXPECT_TRUE(o.faults.empty()) << o.faults[0];
   EXPECT_EQ(o.sample.limit, 7);
   EXPECT_EQ(o.sample.files[0], "p-7-none");
+  ::setenv("HONE_TEST_KEY", "batch", 1);
+  const std::pair<const char*, const char*> cases[] = {
+      {"names.project=${HONE_TEST_NAME}", "7"},
+      {"names.project=${.folder}x", nullptr},
+      {"names.project=a${..data.batch}", "a8"},
+      {"names.project=a${data.${HONE_TEST_KEY}}", "a8"},
+      {"names.project=${oc.select:data.batch,3}", "8"},
+      {"names.project=${oc.select:no.such,x}", "x"},
+      {"names.project=a${oc.select:no.such}", "anull"},
+      {"names.project=${oc.env:HONE_NO_SUCH,'a,b'}", "a,b"},
+      {"names.project=${oc.env:HONE_NO_SUCH,}x", "nullx"},
+      {"names.project='\\${data.batch}'", "${data.batch}"},
+      {"names.project=${trainer.gpus}", "8"},
+  };
+  for (const auto& [argument, expected] : cases) {
+    const Outcome one = run({argument});
+    if (expected == nullptr) {
+      EXPECT_FALSE(one.faults.empty()) << argument << ": a circle";
+    } else {
+      EXPECT_TRUE(one.faults.empty()) << argument << "\n" << one.faults[0];
+      EXPECT_EQ(one.sample.project, expected) << argument;
+    }
+  }
+  EXPECT_NE(run({"names.project=${HONE_NO_SUCH}"}).faults[0].find("names no key and no environment variable"),
+            std::string::npos);
+  EXPECT_NE(run({"names.project=${HONE_NO_SUCH:-x}"}).faults[0].find("here it is ${oc.env:HONE_NO_SUCH,x}"),
+            std::string::npos);
+  EXPECT_NE(run({"names.project=${....x}"}).faults[0].find("goes up beyond the top"), std::string::npos);
 }
 
 TEST(Config, FilesGiveLinesAndEffectiveYamlReadsBack) {

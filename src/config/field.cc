@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "core/error.h"
 #include "io/yaml.h"
@@ -71,6 +72,19 @@ Json to_json(const std::vector<T>& values) {
   return Json(Json::Array(values.begin(), values.end()));
 }
 
+// "~/data" is in the home folder, as for verl; shells leave it alone behind key=.
+Json with_home(const Json& json) {
+  if (json.is_array()) {
+    Json::Array items;
+    for (const Json& item : json.as_array()) items.push_back(with_home(item));
+    return items;
+  }
+  const char* home = std::getenv("HOME");
+  if (!json.is_string() || home == nullptr || *home == '\0') return json;
+  const std::string& text = json.as_string();
+  return text == "~" || text.starts_with("~/") ? Json(home + text.substr(1)) : json;
+}
+
 std::string number_text(double value) {
   const auto whole = static_cast<int64_t>(value);
   return static_cast<double>(whole) == value ? std::to_string(whole) : io::shortest(value);
@@ -101,6 +115,10 @@ Field& Field::below(double value) {
   high_open_ = true;
   return *this;
 }
+Field& Field::nonzero() {
+  nonzero_ = true;
+  return *this;
+}
 Field& Field::one_of(std::vector<std::string> choices) {
   choices_ = std::move(choices);
   return *this;
@@ -125,6 +143,10 @@ Field& Field::required() {
   required_ = true;
   return *this;
 }
+Field& Field::path() {
+  path_ = true;
+  return *this;
+}
 
 Json Field::value() const {
   return std::visit([](const auto* place) { return to_json(*place); }, target_);
@@ -143,36 +165,44 @@ std::string Field::range_text() const {
   if (high_.has_value()) {
     text += (text.empty() ? "" : ", ") + std::string(high_open_ ? "below " : "at most ") + number_text(*high_);
   }
+  if (nonzero_) text += text.empty() ? "not 0" : ", not 0";
   for (size_t i = 0; i < choices_.size(); ++i) {
     text += (i == 0 ? "one of " : ", ") + choices_[i];
   }
   return text;
 }
 
+std::string Field::fault_of(const Json& item) const {
+  bool allowed = true;
+  if (item.is_number()) {
+    const double number = item.as_double();
+    if (low_.has_value()) allowed = low_open_ ? number > *low_ : number >= *low_;
+    if (high_.has_value()) allowed = allowed && (high_open_ ? number < *high_ : number <= *high_);
+    if (nonzero_) allowed = allowed && number != 0;
+    // sums and products of such counts must not overflow
+    if (item.is_int() && !high_.has_value() && std::abs(number) > kLargestCount) {
+      return fmt::format("expected at most {:.0f}, found {}", kLargestCount, item.describe());
+    }
+  }
+  if (item.is_string() && !choices_.empty()) {
+    allowed = std::find(choices_.begin(), choices_.end(), item.as_string()) != choices_.end();
+  }
+  if (allowed) return "";
+  return fmt::format("expected {}, found {}{}", range_text(), item.describe(), reason_.empty() ? "" : ": " + reason_);
+}
+
 std::string Field::assign(const Json& json) {
   const Json old = value();
-  const bool fits = std::visit([&](auto* place) { return from_json(json, *place); }, target_);
-  if (!fits) return fmt::format("expected {}, found {}", type_text(), json.describe());
+  const auto put = [&](const Json& from) {
+    return std::visit([&](auto* place) { return from_json(from, *place); }, target_);
+  };
+  if (!put(path_ ? with_home(json) : json)) return fmt::format("expected {}, found {}", type_text(), json.describe());
   const Json now = value();
-  const Json::Array items = now.is_array() ? now.as_array() : Json::Array{now};
-  for (const Json& item : items) {
-    bool allowed = true;
-    if (item.is_number()) {
-      const double number = item.as_double();
-      if (low_.has_value()) allowed = low_open_ ? number > *low_ : number >= *low_;
-      if (high_.has_value()) allowed = allowed && (high_open_ ? number < *high_ : number <= *high_);
-      // sums and products of such counts must not overflow
-      if (item.is_int() && !high_.has_value() && std::abs(number) > kLargestCount) {
-        std::visit([&](auto* place) { from_json(old, *place); }, target_);
-        return fmt::format("expected at most {:.0f}, found {}", kLargestCount, item.describe());
-      }
-    }
-    if (item.is_string() && !choices_.empty()) {
-      allowed = std::find(choices_.begin(), choices_.end(), item.as_string()) != choices_.end();
-    }
-    if (allowed) continue;
-    std::visit([&](auto* place) { from_json(old, *place); }, target_);
-    return fmt::format("expected {}, found {}{}", range_text(), item.describe(), reason_.empty() ? "" : ": " + reason_);
+  for (const Json& item : now.is_array() ? now.as_array() : Json::Array{now}) {
+    std::string fault = fault_of(item);
+    if (fault.empty()) continue;
+    put(old);
+    return fault;
   }
   return "";
 }

@@ -31,12 +31,14 @@ class Field {
   Field& above(double value);
   Field& at_most(double value);
   Field& below(double value);
+  Field& nonzero();  // within bounds that span 0
   Field& one_of(std::vector<std::string> choices);
   Field& because(std::string reason);  // added to the fault of a value out of range: why others are refused
   Field& effect(Effect effect);
   Field& when(std::string condition);                    // "has an effect when CONDITION"
   Field& also_called(std::vector<std::string> aliases);  // names elsewhere, for suggestions only
   Field& required();                                     // empty text or list is a fault
+  Field& path();                                         // a leading ~/ stands for the home folder
 
   const std::string& key() const { return key_; }
   const std::string& doc() const { return doc_; }
@@ -48,10 +50,12 @@ class Field {
   io::Json value() const;
   std::string type_text() const;   // "number", "integer or null", "text or a list of texts"
   std::string range_text() const;  // "above 0, at most 1"; empty when anything goes
-  // Puts the value in its place. Gives what is wrong with it, or nothing; the place then keeps its old value.
+  // Puts the value in its place, `~/` resolved. Gives what is wrong with it, or nothing; the place then keeps its old
+  // value.
   std::string assign(const io::Json& value);
 
  private:
+  std::string fault_of(const io::Json& item) const;  // a value by itself or one of a list
   std::string key_, doc_, condition_, reason_;
   Target target_;
   io::Json default_;
@@ -59,7 +63,7 @@ class Field {
   bool low_open_ = false, high_open_ = false;
   std::vector<std::string> choices_, aliases_;
   Effect effect_ = Effect::results;
-  bool required_ = false;
+  bool required_ = false, nonzero_ = false, path_ = false;
 };
 
 }  // namespace hone::config

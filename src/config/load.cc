@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "config/merge.h"
+#include "config/override.h"
 #include "config/references.h"
 #include "core/error.h"
 #include "io/yaml.h"
@@ -28,28 +30,7 @@ void flatten(const Json& value, const std::string& path, const std::string& wher
   }
 }
 
-Json argument_value(const std::string& text, const std::string& argument) {
-  if (text.empty()) return "";
-  const bool flow = text[0] == '[' || text[0] == '{' || text[0] == '\'' || text[0] == '"';
-  return flow ? io::parse_yaml(text, "argument " + argument).tree : io::plain_scalar(text);
-}
-
-std::string unknown_text(const Schema& schema, const Setting& setting) {
-  if (schema.is_group(setting.key)) return fmt::format("expected a group of keys, found {}", setting.value.describe());
-  const std::string nearest = schema.nearest(setting.key);
-  return nearest.empty() ? "unknown key" : "unknown key; the nearest known one is " + nearest;
-}
-
-bool is_neutral(const Schema::Rule& rule, const Json& value) {
-  if (value.is_null()) return true;
-  if ((value.is_array() && value.as_array().empty()) || (value.is_object() && value.as_object().empty())) return true;
-  return std::any_of(rule.neutral.begin(), rule.neutral.end(), [&](const Json& neutral) {
-    if (neutral.is_number() && value.is_number()) return neutral.as_double() == value.as_double();
-    return neutral == value;
-  });
-}
-
-std::string neutral_text(const Schema::Rule& rule) {
+std::string neutral_text(const KeyRule& rule) {
   if (rule.neutral.empty()) return "leave it out";
   std::string text = "neutral: ";
   for (size_t i = 0; i < rule.neutral.size(); ++i) text += (i > 0 ? " or " : "") + io::flow_yaml(rule.neutral[i]);
@@ -63,77 +44,36 @@ std::string apply_one(Schema& schema, const Setting& setting, io::Faults& faults
     return std::string();
   };
   if (Field* field = schema.find(setting.key)) {
+    if (setting.value == Json("???")) return fault("a value has to be given (??? stands for none)");
     const std::string wrong = field->assign(setting.value);
     return wrong.empty() ? "" : fault(wrong);
   }
   if (setting.key.ends_with("_target_")) return "";  // Hydra's class names, in dumped configs
-  const Schema::Rule* refused = Schema::match(schema.refused(), setting.key);
-  const Schema::Rule* ignored = Schema::match(schema.ignored(), setting.key);
-  if (refused != nullptr && ignored != nullptr) {  // the closer one counts
-    const bool refuse = ignored->pattern != setting.key && refused->pattern.size() >= ignored->pattern.size();
-    (refuse || refused->pattern == setting.key ? ignored : refused) = nullptr;
-  }
-  if (refused != nullptr) {
-    if (is_neutral(*refused, setting.value)) return "";
-    return fault(
-        fmt::format("{} is refused: {} ({})", io::flow_yaml(setting.value), refused->reason, neutral_text(*refused)));
-  }
-  if (ignored != nullptr) {
-    return fmt::format("{}: {} = {} has no meaning here: {}", setting.where, setting.key, io::flow_yaml(setting.value),
-                       ignored->reason);
+  if (const KeyRule* rule = schema.find_rule(setting.key)) {
+    const std::string wrong = setting.value == Json("???") ? "" : rule->fault_of(setting.value);
+    if (!wrong.empty()) return fault(wrong);
+    const std::string value = io::flow_yaml(setting.value);
+    if (!rule->refused) {
+      return fmt::format("{}: {} = {} has no meaning here: {}", setting.where, setting.key, value, rule->reason);
+    }
+    if (rule->is_neutral(setting.value)) return "";
+    return fault(fmt::format("{} is refused: {} ({})", value, rule->reason, neutral_text(*rule)));
   }
   const bool empty = setting.value.is_null() || (setting.value.is_object() && setting.value.as_object().empty());
-  if (schema.is_group(setting.key) && empty) return "";
-  return fault(unknown_text(schema, setting));
+  if (schema.is_group(setting.key)) {
+    return empty ? "" : fault(fmt::format("expected a group of keys, found {}", setting.value.describe()));
+  }
+  return fault(unknown_key(schema, setting.key));
 }
 
-// One setting a key: later ones over earlier ones, old names under their new ones, and the defaults that hold
-// references.
-class Merged {
- public:
-  Merged(const Schema& schema, const std::vector<Setting>& settings, std::vector<std::string>& notes,
-         io::Faults& faults)
-      : schema_(schema) {
-    std::map<std::string, std::string> named;  // key -> the name it was given under
-    for (Setting setting : settings) {
-      const std::string given = setting.key;
-      const std::string* renamed = schema.renamed_to(given);
-      if (renamed != nullptr) {
-        setting.key = *renamed;
-        notes.push_back(fmt::format("{}: {} is called {} now", setting.where, given, setting.key));
-      }
-      const auto [name, fresh] = named.emplace(setting.key, given);
-      if (name->second != given && find(setting.key) != setting.value) {
-        faults.add(fmt::format("{}: {} and {} are one option with two values", setting.where, name->second, given));
-      }
-      put(std::move(setting));
-    }
-    for (const Field& field : schema.fields()) {
-      const Json& value = field.default_value();
-      if (value.is_string() && value.as_string().find("${") != std::string::npos && !index_.contains(field.key())) {
-        put({field.key(), value, "default"});
-      }
-    }
+// A fault of `validate` begins with the key it is about: the place where that was set goes in front.
+std::string with_place(const std::string& fault, const std::vector<Setting>& settings) {
+  const std::string key = fault.substr(0, fault.find_first_of(" :"));
+  for (auto setting = settings.rbegin(); setting != settings.rend(); ++setting) {
+    if (setting->key == key && !setting->remove) return setting->where + ": " + fault;
   }
-  const std::vector<Setting>& settings() const { return settings_; }
-  std::optional<Json> find(const std::string& key) const {
-    const auto at = index_.find(key);
-    if (at != index_.end()) return settings_[at->second].value;
-    const Field* field = schema_.find(key);
-    if (field != nullptr) return field->default_value();
-    return std::nullopt;
-  }
-
- private:
-  void put(Setting setting) {
-    const auto [at, fresh] = index_.emplace(setting.key, settings_.size());
-    if (fresh) settings_.emplace_back();
-    settings_[at->second] = std::move(setting);
-  }
-  const Schema& schema_;
-  std::vector<Setting> settings_;
-  std::map<std::string, size_t> index_;
-};
+  return fault;
+}
 
 }  // namespace
 
@@ -150,18 +90,18 @@ std::vector<Setting> settings_of_file(const std::string& path) {
 
 std::vector<Setting> settings_of_arguments(const std::vector<std::string>& arguments, io::Faults& faults) {
   std::vector<Setting> settings;
-  for (const std::string& argument : arguments) {
-    const size_t equals = argument.find('=');
-    const size_t begin = argument.find_first_not_of('+');
-    if (equals == std::string::npos || begin == std::string::npos || begin >= equals || argument[begin] == '~') {
-      faults.add(fmt::format("command line: expected key=value, found {}", argument));
-      continue;
-    }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].empty()) continue;
+    const std::string where = fmt::format("argument {}", i + 1);
     try {
-      flatten(argument_value(argument.substr(equals + 1), argument), argument.substr(begin, equals - begin),
-              "command line", nullptr, settings);
+      Override override = parse_override(arguments[i]);
+      if (override.remove) {
+        settings.push_back({override.key, std::move(override.value), where, true, override.has_value});
+      } else {
+        flatten(override.value, override.key, where, nullptr, settings);
+      }
     } catch (const Error& error) {
-      faults.add(error.what());
+      faults.add(fmt::format("{}: {}", where, error.what()));
     }
   }
   return settings;
@@ -173,7 +113,7 @@ std::vector<std::string> apply(Schema& schema, const std::vector<Setting>& setti
   const Lookup lookup = [&](const std::string& key) { return merged.find(key); };
   for (const Setting& setting : merged.settings()) {
     try {
-      const Setting resolved{setting.key, resolve_references(setting.value, lookup), setting.where};
+      const Setting resolved{setting.key, resolve_references(setting.value, setting.key, lookup), setting.where};
       const std::string note = apply_one(schema, resolved, faults);
       if (!note.empty()) notes.push_back(note);
     } catch (const Error& error) {
@@ -192,12 +132,13 @@ std::vector<std::string> apply(Schema& schema, const std::vector<Setting>& setti
 
 std::vector<std::string> load(Schema& schema, const std::string& path, const std::vector<std::string>& arguments,
                               const std::function<void(io::Faults&)>& validate) {
-  io::Faults faults;
+  io::Faults faults, together;
   std::vector<Setting> settings;
   if (!path.empty()) settings = settings_of_file(path);
   for (Setting& setting : settings_of_arguments(arguments, faults)) settings.push_back(std::move(setting));
   std::vector<std::string> notes = apply(schema, settings, faults);
-  validate(faults);
+  validate(together);
+  for (const std::string& fault : together.list()) faults.add(with_place(fault, settings));
   faults.raise_if_any(path.empty() ? "the options" : path, "hone explain KEY says what a key means");
   return notes;
 }

@@ -13,12 +13,14 @@ namespace hone::config {
 struct Setting {
   std::string key;  // dotted
   io::Json value;
-  std::string where;  // "recipe.yaml:12" or "command line"
+  std::string where;  // "recipe.yaml:12" or "argument 3"
+  // ~key: takes back what was set before it for the key or its group; with ~key=value the value there must be this one.
+  bool remove = false, must_match = false;
 };
 
 // A tree as dotted leaves; empty groups and null groups say nothing.
 std::vector<Setting> settings_of_file(const std::string& path);
-// `key=value` as in Hydra: a leading + or ++ is passed over, [a,b] is a list, quotes make text, null is null.
+// In the grammar of config/override.h; arguments are numbered from 1, empty ones passed over.
 std::vector<Setting> settings_of_arguments(const std::vector<std::string>& arguments, io::Faults& faults);
 
 // Puts the settings, later ones over earlier ones, into the schema's fields. Unknown keys (with the nearest known one),
@@ -27,7 +29,7 @@ std::vector<Setting> settings_of_arguments(const std::vector<std::string>& argum
 std::vector<std::string> apply(Schema& schema, const std::vector<Setting>& settings, io::Faults& faults);
 
 // All of it: a file (none when `path` is empty), then arguments, then `validate` for what no field can see alone.
-// Raises one Error that lists all faults; gives the lines of apply.
+// Raises one Error that lists all faults, each with the place of the value it is about; gives the lines of apply.
 std::vector<std::string> load(Schema& schema, const std::string& path, const std::vector<std::string>& arguments,
                               const std::function<void(io::Faults&)>& validate);
 

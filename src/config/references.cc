@@ -1,5 +1,6 @@
 #include "config/references.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -11,62 +12,134 @@ namespace {
 
 using io::Json;
 
+constexpr size_t kLongest = 1'000'000;
+constexpr size_t kDeepest = 100;
+
+// Of the brace that closes the one before `from`; nested references are passed over.
+size_t closing_brace(const std::string& text, size_t from) {
+  int open = 1;
+  for (size_t i = from; i < text.size(); ++i) {
+    if (text[i] == '$' && i + 1 < text.size() && text[i + 1] == '{') {
+      ++open;
+      ++i;
+    } else if (text[i] == '}' && --open == 0) {
+      return i;
+    }
+  }
+  return std::string::npos;
+}
+
+std::string trim(const std::string& text) {
+  const size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+// A default behind a comma: text in quotes, or a plain scalar.
+Json default_of(const std::string& text) {
+  const std::string value = trim(text);
+  const bool quoted = value.size() >= 2 && value.front() == value.back() && (value[0] == '\'' || value[0] == '"');
+  if (value == "[]") return Json::array();
+  return quoted ? Json(value.substr(1, value.size() - 2)) : io::plain_scalar(value);
+}
+
 class Resolver {
  public:
   explicit Resolver(const Lookup& lookup) : lookup_(lookup) {}
 
-  Json resolve(const Json& value) {
-    if (value.is_string()) return resolve_text(value.as_string());
+  Json resolve(const Json& value, const std::string& key) {
+    if (value.is_string()) return resolve_text(value.as_string(), key);
     Json result = value;
     if (value.is_array()) {
-      for (Json& item : result.array_items()) item = resolve(item);
+      for (Json& item : result.array_items()) item = resolve(item, key);
     } else if (value.is_object()) {
-      for (Json::Member& member : result.object_members()) member.value = resolve(member.value);
+      for (Json::Member& member : result.object_members()) member.value = resolve(member.value, key + "." + member.key);
     }
     return result;
   }
 
  private:
-  Json resolve_text(const std::string& text) {
+  Json resolve_text(const std::string& text, const std::string& key) {
     std::string result;
     for (size_t at = 0; at < text.size();) {
       const size_t begin = text.find("${", at);
       result.append(text, at, std::min(begin, text.size()) - at);
       if (begin == std::string::npos) break;
-      const size_t end = text.find('}', begin);
+      if (begin > at && text[begin - 1] == '\\') {  // an escaped one stays
+        result.back() = '$';
+        at = begin + 1;
+        continue;
+      }
+      const size_t end = closing_brace(text, begin + 2);
       if (end == std::string::npos) throw Error(fmt::format("{} has no closing brace", text.substr(begin)));
-      const Json value = follow(text.substr(begin + 2, end - begin - 2));
+      const Json value = follow(text.substr(begin + 2, end - begin - 2), key);
       if (begin == 0 && end + 1 == text.size()) return value;
       result += value.is_string() ? value.as_string() : io::flow_yaml(value);
+      if (result.size() > kLongest) throw Error(fmt::format("more than {} characters", kLongest));
       at = end + 1;
     }
     return result;
   }
 
-  Json follow(const std::string& name) {
-    const size_t colon = name.find(':');
-    if (colon != std::string::npos) return follow_environment(name, colon);
-    for (const std::string& open : open_) {
-      if (open == name) throw Error(fmt::format("${{{}}} leads back to itself", name));
+  Json follow(std::string name, const std::string& key) {
+    if (name.find("${") != std::string::npos) {
+      const Json inner = resolve_text(name, key);
+      name = inner.is_string() ? inner.as_string() : io::flow_yaml(inner);
     }
-    const std::optional<Json> value = lookup_(name);
-    if (!value.has_value()) throw Error(fmt::format("${{{}}} names no key", name));
-    open_.push_back(name);
-    Json result = resolve(*value);
+    name = trim(name);
+    const size_t colon = name.find(':');
+    if (colon != std::string::npos) return follow_resolver(name, colon, key);
+    const std::string target = absolute(name, key);
+    if (const std::optional<Json> value = lookup_(target)) return resolve_key(target, *value);
+    // a name without a key may be a variable of the environment, as in a shell
+    if (name.find('.') == std::string::npos) {
+      if (const char* value = std::getenv(name.c_str())) return io::plain_scalar(value);
+      throw Error(fmt::format("${{{}}} names no key and no environment variable", name));
+    }
+    throw Error(fmt::format("${{{}}} names no key", name));
+  }
+
+  Json resolve_key(const std::string& key, const Json& value) {
+    if (std::find(open_.begin(), open_.end(), key) != open_.end()) {
+      throw Error(fmt::format("${{{}}} leads back to itself", key));
+    }
+    if (open_.size() >= kDeepest) throw Error(fmt::format("references deeper than {} levels", kDeepest));
+    open_.push_back(key);
+    Json result = resolve(value, key);
     open_.pop_back();
     return result;
   }
 
-  static Json follow_environment(const std::string& name, size_t colon) {
-    if (name.substr(0, colon) != "oc.env") {
-      throw Error(fmt::format("${{{}}}: of the resolvers only oc.env is known", name));
+  // One dot stands for the group of the key, each further one for the group around it.
+  static std::string absolute(const std::string& name, const std::string& key) {
+    const size_t dots = std::min(name.find_first_not_of('.'), name.size());
+    if (dots == 0) return name;
+    std::string group = key;
+    for (size_t i = 0; i < dots; ++i) {
+      if (group.empty()) throw Error(fmt::format("${{{}}} goes up beyond the top from {}", name, key));
+      const size_t dot = group.rfind('.');
+      group = dot == std::string::npos ? "" : group.substr(0, dot);
     }
-    const std::string arguments = name.substr(colon + 1);
+    return group.empty() ? name.substr(dots) : group + "." + name.substr(dots);
+  }
+
+  Json follow_resolver(const std::string& name, size_t colon, const std::string& key) {
+    const std::string resolver = name.substr(0, colon), arguments = name.substr(colon + 1);
     const size_t comma = arguments.find(',');
-    const std::string variable = arguments.substr(0, comma);
-    if (const char* value = std::getenv(variable.c_str())) return io::plain_scalar(value);
-    if (comma == std::string::npos) throw Error(fmt::format("environment variable {} is not set", variable));
-    return io::plain_scalar(arguments.substr(comma + 1));
+    const std::string first = trim(arguments.substr(0, comma));
+    if (resolver == "oc.env") {
+      if (const char* value = std::getenv(first.c_str())) return io::plain_scalar(value);
+      if (comma == std::string::npos) throw Error(fmt::format("environment variable {} is not set", first));
+      return default_of(arguments.substr(comma + 1));
+    }
+    if (resolver == "oc.select") {
+      const std::string target = absolute(first, key);
+      if (const std::optional<Json> value = lookup_(target)) return resolve_key(target, *value);
+      return comma == std::string::npos ? Json() : default_of(arguments.substr(comma + 1));
+    }
+    const bool shell = arguments.starts_with("-") || arguments.starts_with("=");
+    throw Error(
+        shell ? fmt::format("${{{}}} is a shell's; here it is ${{oc.env:{},{}}}", name, resolver, arguments.substr(1))
+              : fmt::format("${{{}}}: of the resolvers only oc.env and oc.select are known", name));
   }
 
   const Lookup& lookup_;
@@ -75,6 +148,8 @@ class Resolver {
 
 }  // namespace
 
-Json resolve_references(const Json& value, const Lookup& lookup) { return Resolver(lookup).resolve(value); }
+Json resolve_references(const Json& value, const std::string& key, const Lookup& lookup) {
+  return Resolver(lookup).resolve(value, key);
+}
 
 }  // namespace hone::config

@@ -1,7 +1,6 @@
 #include "config/schema.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/error.h"
 #include "io/yaml.h"
@@ -11,46 +10,18 @@ namespace {
 
 using io::Json;
 
-// Insertions, deletions, exchanges, and neighbours swapped (optimal string alignment).
-size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::vector<size_t>> rows(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) rows[i][0] = i;
-  for (size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t exchange = rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      rows[i][j] = std::min({rows[i - 1][j] + 1, rows[i][j - 1] + 1, exchange});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        rows[i][j] = std::min(rows[i][j], rows[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return rows[a.size()][b.size()];
-}
-
-double difference(const std::string& a, const std::string& b) {
-  const size_t longest = std::max(a.size(), b.size());
-  return longest == 0 ? 0 : static_cast<double>(edit_distance(a, b)) / static_cast<double>(longest);
-}
-
-std::pair<std::string, std::string> split_last(const std::string& key) {
-  const size_t dot = key.rfind('.');
-  if (dot == std::string::npos) return {"", key};
-  return {key.substr(0, dot), key.substr(dot + 1)};
-}
-
-// 0 = the same; the last part of a key weighs more than the groups before it, which users leave out.
-double key_difference(const std::string& key, const std::string& candidate) {
-  const auto [groups, last] = split_last(key);
-  const auto [candidate_groups, candidate_last] = split_last(candidate);
-  const double group_part = groups.empty() ? 0.5 : difference(groups, candidate_groups);
-  return std::min(difference(key, candidate), 0.7 * difference(last, candidate_last) + 0.3 * group_part);
-}
-
 bool matches(const std::string& pattern, const std::string& key) {
   if (!pattern.ends_with(".*")) return pattern == key;
   const size_t length = pattern.size() - 1;  // with the dot
   return key.compare(0, length, pattern, 0, length) == 0 || key + "." == pattern.substr(0, length);
+}
+
+ValueKind kind_of(const Json& value) {
+  if (value.is_bool()) return ValueKind::boolean;
+  if (value.is_int()) return ValueKind::integer;
+  if (value.is_number()) return ValueKind::number;
+  if (value.is_string()) return ValueKind::text;
+  return value.is_array() ? ValueKind::list : ValueKind::any;
 }
 
 const Json* find_path(const Json& tree, const std::string& key) {
@@ -63,7 +34,82 @@ const Json* find_path(const Json& tree, const std::string& key) {
   return at;
 }
 
+bool begins_with_group(const std::string& key, const std::string& group) {
+  return key.size() > group.size() && key[group.size()] == '.' && key.compare(0, group.size(), group) == 0;
+}
+
 }  // namespace
+
+bool KeyRule::is_neutral(const Json& value) const {
+  if (value.is_null()) return true;
+  if ((value.is_array() && value.as_array().empty()) || (value.is_object() && value.as_object().empty())) return true;
+  return std::any_of(neutral.begin(), neutral.end(), [&](const Json& one) {
+    if (one.is_number() && value.is_number()) return one.as_double() == value.as_double();
+    return one == value;
+  });
+}
+
+std::string KeyRule::type_text() const {
+  switch (kind) {
+    case ValueKind::any:
+      return "anything";
+    case ValueKind::boolean:
+      return "true or false";
+    case ValueKind::integer:
+      return "integer";
+    case ValueKind::number:
+      return "number";
+    case ValueKind::text:
+      return "text";
+    case ValueKind::list:
+      return "list";
+  }
+  return "";
+}
+
+std::string KeyRule::fault_of(const Json& value) const {
+  bool fits = value.is_null();
+  switch (kind) {
+    case ValueKind::any:
+      fits = true;
+      break;
+    case ValueKind::boolean:
+      fits = fits || value.is_bool();
+      break;
+    case ValueKind::integer:
+      fits = fits || value.is_int();
+      break;
+    case ValueKind::number:
+      fits = fits || value.is_number();
+      break;
+    case ValueKind::text:
+      fits = fits || value.is_string() || value.is_number();  // a name such as 2024
+      break;
+    case ValueKind::list:
+      fits = fits || value.is_array();
+      break;
+  }
+  return fits ? "" : fmt::format("expected {}, found {}", type_text(), value.describe());
+}
+
+void Schema::accepted(std::string pattern, Json default_value, std::string reason) {
+  const ValueKind kind = kind_of(default_value);
+  rules_.push_back({std::move(pattern), kind, {std::move(default_value)}, std::move(reason), false});
+}
+void Schema::accepted(std::string pattern, ValueKind kind, std::string reason) {
+  rules_.push_back({std::move(pattern), kind, {}, std::move(reason), false});
+}
+void Schema::refused(std::string pattern, std::vector<Json> neutral, std::string reason) {
+  ValueKind kind = neutral.empty() ? ValueKind::any : kind_of(neutral.front());
+  for (const Json& value : neutral) {  // 0 and 0.001, or 1 and "one"
+    if (kind_of(value) == kind || value.is_null()) continue;
+    kind = value.is_number() && neutral.front().is_number() ? ValueKind::number : ValueKind::any;
+  }
+  rules_.push_back({std::move(pattern), kind, std::move(neutral), std::move(reason), true});
+}
+void Schema::refused(std::string pattern, ValueKind kind, std::string reason) {
+  rules_.push_back({std::move(pattern), kind, {}, std::move(reason), true});
+}
 
 Field* Schema::find(const std::string& key) {
   for (Field& field : fields_) {
@@ -79,9 +125,9 @@ const std::string* Schema::renamed_to(const std::string& old_key) const {
   return nullptr;
 }
 
-const Schema::Rule* Schema::match(const std::vector<Rule>& rules, const std::string& key) {
-  const Rule* best = nullptr;
-  for (const Rule& rule : rules) {
+const KeyRule* Schema::find_rule(const std::string& key) const {
+  const KeyRule* best = nullptr;
+  for (const KeyRule& rule : rules_) {
     if (!matches(rule.pattern, key)) continue;
     if (rule.pattern == key) return &rule;
     if (best == nullptr || rule.pattern.size() > best->pattern.size()) best = &rule;
@@ -89,50 +135,30 @@ const Schema::Rule* Schema::match(const std::vector<Rule>& rules, const std::str
   return best;
 }
 
-std::string Schema::nearest(const std::string& unknown) const {
-  constexpr double kFar = 0.55;
-  std::string key = unknown;
-  std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::tolower(c); });
-  std::string best;
-  double best_difference = kFar;
-  const auto consider = [&](const std::string& candidate, const std::string& as) {
-    const double d = key_difference(key, candidate);
-    if (d < best_difference) {
-      best_difference = d;
-      best = as;
-    }
-  };
-  for (const Field& field : fields_) {
-    consider(field.key(), field.key());
-    const std::string groups = split_last(field.key()).first;
-    for (const std::string& alias : field.aliases()) consider(groups + "." + alias, field.key());
-  }
-  for (const auto* rules : {&ignored_, &refused_}) {
-    for (const Rule& rule : *rules) {
-      if (!rule.pattern.ends_with(".*")) consider(rule.pattern, rule.pattern);
-    }
-  }
-  return best;
-}
-
 bool Schema::is_group(const std::string& key) const {
   return std::any_of(fields_.begin(), fields_.end(),
-                     [&](const Field& field) { return field.key().compare(0, key.size() + 1, key + ".") == 0; });
+                     [&](const Field& field) { return begins_with_group(field.key(), key); }) ||
+         std::any_of(rules_.begin(), rules_.end(),
+                     [&](const KeyRule& rule) { return begins_with_group(rule.pattern, key); });
+}
+
+bool Schema::is_known(const std::string& key) const {
+  return find(key) != nullptr || find_rule(key) != nullptr || renamed_to(key) != nullptr || is_group(key);
 }
 
 Json Schema::tree() const {
   Json root = Json::object();
   for (const Field& field : fields_) {
     Json* group = &root;
-    const auto [groups, last] = split_last(field.key());
-    for (size_t begin = 0; begin < groups.size();) {
-      const size_t end = std::min(groups.find('.', begin), groups.size());
-      const std::string name = groups.substr(begin, end - begin);
+    const std::string& key = field.key();
+    size_t begin = 0;
+    for (size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', begin)) {
+      const std::string name = key.substr(begin, dot - begin);
       Json* next = group->find(name);
       group = next != nullptr ? next : &group->set(name, Json::object());
-      begin = end + 1;
+      begin = dot + 1;
     }
-    group->set(last, field.value());
+    group->set(key.substr(begin), field.value());
   }
   return root;
 }

@@ -65,16 +65,28 @@ std::string checkpoint_path(const std::string& folder, int64_t global_step) {
   return io::join_path(folder, fmt::format("{}{}", kPrefix, global_step));
 }
 
+std::optional<int64_t> step_of_checkpoint(const std::string& path) {
+  const size_t last = path.find_last_not_of('/');
+  if (last == std::string::npos) return std::nullopt;
+  const size_t slash = path.rfind('/', last);
+  const size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  const std::string name = path.substr(begin, last + 1 - begin);
+  int64_t step = 0;
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  const char* end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, step);
+  if (parsed.ec != std::errc() || parsed.ptr != end || step < 0) return std::nullopt;
+  return step;
+}
+
 std::vector<int64_t> list_checkpoints(const std::string& folder) {
   std::vector<int64_t> steps;
   if (!io::is_folder(folder)) return steps;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(kPrefix)) continue;
-    int64_t step = 0;
-    const char* end = name.data() + name.size();
-    const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, step);
-    if (parsed.ec == std::errc() && parsed.ptr == end && is_complete(entry.path().string())) steps.push_back(step);
+    const std::optional<int64_t> step = step_of_checkpoint(name);
+    const bool plain = step && name == fmt::format("{}{}", kPrefix, *step);  // not global_step_007
+    if (plain && is_complete(entry.path().string())) steps.push_back(*step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;
@@ -127,7 +139,38 @@ TrainingState read_training_state(const std::string& checkpoint) {
     const int64_t most = std::string_view(key) == "version" ? std::numeric_limits<int32_t>::max() : largest;
     if (value < 0 || value > most) at[key].fail(fmt::format("expected 0 to {}, found {}", most, value));
   }
+  if (const auto step = step_of_checkpoint(checkpoint); step && *step != s.global_step) {
+    at["global_step"].fail(fmt::format("expected {}, the step of the folder's name, found {}", *step, s.global_step));
+  }
   return s;
+}
+
+TrainingState check_checkpoint(const std::string& checkpoint) {
+  const TrainingState state = read_training_state(checkpoint);
+  io::read_json(io::join_path(checkpoint, "config.json"));
+  const io::SafetensorsReader weights(checkpoint), moments(moments_path(checkpoint));
+  return state;
+}
+
+namespace {
+
+bool is_sound(const std::string& checkpoint) {
+  try {
+    check_checkpoint(checkpoint);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::optional<int64_t> newest_sound_checkpoint(const std::string& folder, int64_t before) {
+  const std::vector<int64_t> steps = list_checkpoints(folder);
+  const auto sound = std::find_if(steps.rbegin(), steps.rend(), [&](int64_t step) {
+    return step < before && is_sound(checkpoint_path(folder, step));
+  });
+  return sound == steps.rend() ? std::nullopt : std::optional(*sound);
 }
 
 void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const TrainingState& state,
@@ -146,7 +189,11 @@ void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const
 void remove_old_checkpoints(const std::string& folder, int64_t keep) {
   if (keep <= 0) return;
   const std::vector<int64_t> steps = list_checkpoints(folder);
-  for (size_t i = 0; i + static_cast<size_t>(keep) < steps.size(); ++i) {
+  size_t first_kept = steps.size();
+  for (int64_t sound = 0; sound < keep && first_kept > 0; --first_kept) {
+    sound += is_sound(checkpoint_path(folder, steps[first_kept - 1]));
+  }
+  for (size_t i = 0; i < first_kept; ++i) {
     const std::string path = checkpoint_path(folder, steps[i]);
     // the mark goes first: half a removed folder is not a checkpoint
     std::filesystem::remove(io::join_path(state_folder(path), "complete"));

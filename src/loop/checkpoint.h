@@ -29,19 +29,27 @@ struct TrainingState {
 };
 
 std::string checkpoint_path(const std::string& folder, int64_t global_step);
+// N of PATH/global_step_N, with slashes at its end or not; nothing for another name.
+std::optional<int64_t> step_of_checkpoint(const std::string& path);
 // Steps of the complete checkpoints in the folder, ascending.
 std::vector<int64_t> list_checkpoints(const std::string& folder);
 
 void save_checkpoint(const std::string& folder, const TrainingState& state, Decoder& decoder, Optimizer& optimizer,
                      const std::string& source_folder);
 
-// state.json alone: cheap, for checks before anything is loaded.
+// state.json alone: cheap, for checks before anything is loaded. Raises Error on a folder that is not complete, another
+// format, numbers out of range, a step that is not that of the folder's name.
 TrainingState read_training_state(const std::string& checkpoint);
+// The same, and that config.json can be read and the files of tensors are as long as their headers say; cheap too.
+TrainingState check_checkpoint(const std::string& checkpoint);
+// The newest step whose checkpoint passes that check, below `before`.
+std::optional<int64_t> newest_sound_checkpoint(const std::string& folder, int64_t before);
 // Moments and step count; the weights are loaded like any model's.
 void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const TrainingState& state,
                     Optimizer& optimizer);
 
-// Removes the oldest complete checkpoints beyond `keep` (0: none). The newest is never removed.
+// Removes the complete checkpoints that are older than the `keep` newest sound ones (0: none). What is damaged does not
+// count and, where nothing sound is newer, is not removed: the last good checkpoint always stays.
 void remove_old_checkpoints(const std::string& folder, int64_t keep);
 
 }  // namespace hone

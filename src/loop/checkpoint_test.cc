@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <functional>
 
 #include "core/error.h"
 #include "core/random.h"
@@ -112,6 +113,84 @@ TEST_F(Checkpoint, OfOldOnesTheNewestStay) {
   EXPECT_FALSE(io::exists(checkpoint_path(folder_, 9)));
   remove_old_checkpoints(folder_, 5);
   EXPECT_EQ(list_checkpoints(folder_), (std::vector<int64_t>{10, 11}));
+}
+
+// Of {1..5}, with some damaged in some way: what stays when `keep` are kept.
+TEST_F(Checkpoint, TheLastGoodOneIsNeverRemoved) {
+  const auto cut = [](const std::string& path) { fs::resize_file(path, fs::file_size(path) / 2); };
+  struct Damage {
+    const char* name;
+    std::function<void(const std::string& checkpoint)> apply;
+  };
+  const Damage damages[] = {
+      {"weights cut", [&](const std::string& c) { cut(c + "/model.safetensors"); }},
+      {"weights gone", [](const std::string& c) { fs::remove(c + "/model.safetensors"); }},
+      {"moments cut", [&](const std::string& c) { cut(c + "/training_state/optimizer.safetensors"); }},
+      {"state cut", [&](const std::string& c) { cut(c + "/training_state/state.json"); }},
+      {"state gone", [](const std::string& c) { fs::remove(c + "/training_state/state.json"); }},
+      {"config cut", [&](const std::string& c) { cut(c + "/config.json"); }},
+      {"another step",
+       [](const std::string& c) {
+         const std::string path = c + "/training_state/state.json";
+         std::string state = io::read_file(path);
+         const size_t at = state.find("\"global_step\": ");
+         io::write_file(path, state.insert(at + 15, "7"));
+       }},
+      {"not complete", [](const std::string& c) { fs::remove(c + "/training_state/complete"); }},
+  };
+  for (const Damage& damage : damages) {
+    for (const int64_t keep : {1, 2}) {
+      fs::remove_all(folder_);
+      for (int64_t step : {1, 2, 3, 4, 5}) save(step);
+      for (int64_t step : {4, 5}) damage.apply(checkpoint_path(folder_, step));
+      remove_old_checkpoints(folder_, keep);
+      EXPECT_TRUE(fs::exists(checkpoint_path(folder_, 3))) << damage.name;
+      EXPECT_NO_THROW(check_checkpoint(checkpoint_path(folder_, 3))) << damage.name;
+      EXPECT_EQ(fs::exists(checkpoint_path(folder_, 2)), keep == 2) << damage.name;
+      EXPECT_FALSE(fs::exists(checkpoint_path(folder_, 1))) << damage.name;
+      EXPECT_TRUE(fs::exists(checkpoint_path(folder_, 5))) << damage.name << ": what is damaged is left to the user";
+      EXPECT_EQ(newest_sound_checkpoint(folder_, 100), 3);
+      EXPECT_EQ(newest_sound_checkpoint(folder_, 3), keep == 2 ? std::optional<int64_t>(2) : std::nullopt);
+    }
+    fs::remove_all(folder_);
+    save(1);
+    damage.apply(checkpoint_path(folder_, 1));
+    remove_old_checkpoints(folder_, 1);
+    EXPECT_TRUE(fs::exists(checkpoint_path(folder_, 1))) << damage.name << ": nothing newer is there";
+  }
+}
+
+TEST_F(Checkpoint, AStepIsReadFromANameOfAnyForm) {
+  const std::pair<const char*, std::optional<int64_t>> cases[] = {
+      {"global_step_7", 7},
+      {"a/b/global_step_7", 7},
+      {"/a/global_step_12/", 12},
+      {"a/global_step_0///", 0},
+      {"global_step_", {}},
+      {"global_step_x", {}},
+      {"global_step_-3", {}},
+      {"a/global_step_7/actor", {}},
+      {"", {}},
+      {"///", {}},
+      {"global_step_7.set_aside", {}},
+      {"my_global_step_7", {}},
+  };
+  for (const auto& [path, step] : cases) EXPECT_EQ(step_of_checkpoint(path), step) << path;
+}
+
+TEST_F(Checkpoint, AStateOfAnotherStepThanItsFolderIsRefused) {
+  save(6);
+  fs::rename(checkpoint_path(folder_, 6), checkpoint_path(folder_, 60));
+  try {
+    read_training_state(checkpoint_path(folder_, 60));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("global_step: expected 60, the step of the folder's name, found 6"),
+              std::string::npos)
+        << error.what();
+  }
+  fs::rename(checkpoint_path(folder_, 60), folder_ + "/copy");
+  EXPECT_EQ(read_training_state(folder_ + "/copy").global_step, 6) << "a folder of another name says nothing";
 }
 
 TEST_F(Checkpoint, AStateThatDoesNotFitIsRefused) {

@@ -23,6 +23,7 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
                   options.total_steps, recipe.data.train_batch_size, recipe.rollout.n, recipe.actor.ppo_mini_batch_size,
                   inputs.config.num_parameters(), options.numeric_mode, ctx.target.name, ctx.team.num_threads());
   if (flags.check_only) {
+    find_start(options);
     fmt::print("checked: {}\n", summary);
     return 0;
   }

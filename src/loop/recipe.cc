@@ -12,11 +12,15 @@ using config::Schema;
 void add_data(Schema& s, DataRecipe& d) {
   s.field("data.train_files", &d.train_files, "JSONL files of prompts, in this order.")
       .required()
+      .path()
       .effect(Effect::nothing);
   s.field("data.val_files", &d.val_files, "JSONL files of held-out prompts; without any there is no validation.")
+      .path()
       .effect(Effect::nothing);
-  s.field("data.train_max_samples", &d.train_max_samples, "Use so many training rows; -1 = all.").at_least(-1);
-  s.field("data.val_max_samples", &d.val_max_samples, "Use so many validation rows; -1 = all.").at_least(-1);
+  s.field("data.train_max_samples", &d.train_max_samples, "Use so many training rows; -1 = all.")
+      .at_least(-1)
+      .nonzero();
+  s.field("data.val_max_samples", &d.val_max_samples, "Use so many validation rows; -1 = all.").at_least(-1).nonzero();
   s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the prompt.");
   s.field("data.reward_fn_key", &d.reward_fn_key, "Field of a row that names its scorer.");
   s.field("data.max_prompt_length", &d.max_prompt_length, "Longest prompt, in tokens.").at_least(1);
@@ -24,6 +28,10 @@ void add_data(Schema& s, DataRecipe& d) {
       .at_least(1)
       .also_called({"max_new_tokens", "max_tokens", "max_completion_length"});
   s.field("data.train_batch_size", &d.train_batch_size, "Prompts of a step.").at_least(1).also_called({"batch_size"});
+  s.field("data.gen_batch_size", &d.gen_batch_size,
+          "Prompts of a generation batch; null = data.train_batch_size, which it must equal without dynamic sampling.")
+      .at_least(1)
+      .effect(Effect::nothing);
   s.field("data.shuffle", &d.shuffle, "Draw the training rows of an epoch in random order.");
   s.field("data.seed", &d.seed, "Seed of that order; null = trainer.seed.")
       .at_least(0)
@@ -65,7 +73,10 @@ void add_actor(Schema& s, ActorRecipe& a) {
       .above(0)
       .when("loss_agg_mode is seq-mean-token-sum-norm");
   s.field(p + "entropy_coeff", &a.entropy_coeff, "Weight of the entropy that is added to the objective.");
-  s.field(p + "ppo_epochs", &a.ppo_epochs, "Passes over the answers of a step.").at_least(1);
+  s.field(p + "ppo_epochs", &a.ppo_epochs, "Passes over the answers of a step.")
+      .at_least(1)
+      .at_most(1000)
+      .because("each pass makes the answers staler");
   s.field(p + "shuffle", &a.shuffle, "Deal the prompts of a step to its updates in random order.");
   s.field(p + "grad_clip", &a.grad_clip, "Largest norm of the whole gradient; 0 = no clipping.")
       .at_least(0)
@@ -105,10 +116,7 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
   s.field(p + "enable_prefix_caching", &r.enable_prefix_caching, "Compute the prompt of a group once.")
       .effect(Effect::nothing);
   s.field(p + "ignore_eos", &r.ignore_eos, "Go on after an end id, to the full length.");
-  s.field(p + "val_kwargs.n", &r.val_kwargs.n, "Answers to each validation prompt.")
-      .at_least(1)
-      .at_most(1e6)
-      .at_most(1000000);
+  s.field(p + "val_kwargs.n", &r.val_kwargs.n, "Answers to each validation prompt.").at_least(1).at_most(1000000);
   s.field(p + "val_kwargs.do_sample", &r.val_kwargs.do_sample, "Sample in validation; else the likeliest token.");
   const char* when = "val_kwargs.do_sample is true";
   s.field(p + "val_kwargs.temperature", &r.val_kwargs.temperature, "Temperature of validation.").at_least(0).when(when);
@@ -116,7 +124,7 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
       .above(0)
       .at_most(1)
       .when(when);
-  s.field(p + "val_kwargs.top_k", &r.val_kwargs.top_k, "Validation draws from so many tokens; -1 = all.")
+  s.field(p + "val_kwargs.top_k", &r.val_kwargs.top_k, "Validation draws from so many tokens; -1 or 0 = all.")
       .at_least(-1)
       .when(when);
 }
@@ -124,6 +132,7 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
 void add_rest(Schema& s, Recipe& r) {
   s.field("actor_rollout_ref.model.path", &r.model.path, "Hugging Face folder to start from.")
       .required()
+      .path()
       .effect(Effect::nothing)
       .also_called({"model", "model_name_or_path", "model_path"});
   s.field("algorithm.adv_estimator", &r.algorithm.adv_estimator, "Advantage of an answer (verl's default is gae).")
@@ -145,10 +154,29 @@ void add_trainer(Schema& s, TrainerRecipe& t) {
       .when("data.val_files is set");
   s.field("trainer.val_only", &t.val_only, "Validate and stop.").effect(Effect::nothing);
   s.field("trainer.rollout_data_dir", &t.rollout_data_dir, "Folder of the samples; null = rollouts/ in the run folder.")
+      .path()
       .effect(Effect::nothing);
   s.field("trainer.validation_data_dir", &t.validation_data_dir,
           "Folder of the validation samples; null = validation/ in the run folder.")
+      .path()
       .effect(Effect::nothing);
+}
+
+// Of validation. `expect(condition, fault)` notes what does not hold.
+template <class Expect>
+void validate_sampling(const ValidationSampling& v, const Expect& expect) {
+  const std::string p = "actor_rollout_ref.rollout.val_kwargs.";
+  if (!v.do_sample) {
+    expect(v.n == 1, fmt::format("{}n = {}: expected 1, because val_kwargs.do_sample is false: greedy answers to a "
+                                 "prompt are all the same",
+                                 p, v.n));
+    return;
+  }
+  expect(v.temperature >= 1e-4 && v.temperature <= 1e4,
+         fmt::format("{}temperature = {}: expected 0.0001 to 10000, because val_kwargs.do_sample is true", p,
+                     v.temperature));
+  expect(v.top_k <= 0, fmt::format("{}top_k = {}: expected -1, cut distributions are not there yet", p, v.top_k));
+  expect(v.top_p == 1.0, fmt::format("{}top_p = {}: expected 1, cut distributions are not there yet", p, v.top_p));
 }
 
 }  // namespace
@@ -173,16 +201,15 @@ void validate(const Recipe& r, io::Faults& faults) {
   expect(r.data.train_batch_size >= r.actor.ppo_mini_batch_size,
          fmt::format("data.train_batch_size = {}: expected at least actor_rollout_ref.actor.ppo_mini_batch_size = {}",
                      r.data.train_batch_size, r.actor.ppo_mini_batch_size));
+  expect(r.data.gen_batch_size.value_or(r.data.train_batch_size) == r.data.train_batch_size,
+         fmt::format("data.gen_batch_size = {}: expected data.train_batch_size = {}, because dynamic sampling is not "
+                     "there yet",
+                     r.data.gen_batch_size.value_or(0), r.data.train_batch_size));
   expect(
       r.rollout.n >= 2,
       fmt::format("actor_rollout_ref.rollout.n = {}: expected at least 2, because GRPO compares the answers of a group",
                   r.rollout.n));
-  expect(
-      !r.rollout.val_kwargs.do_sample || r.rollout.val_kwargs.temperature > 0,
-      "actor_rollout_ref.rollout.val_kwargs.temperature = 0: expected above 0, because val_kwargs.do_sample is true");
-  expect(
-      r.rollout.val_kwargs.top_k == -1 && r.rollout.val_kwargs.top_p == 1.0,
-      "actor_rollout_ref.rollout.val_kwargs: expected top_k = -1 and top_p = 1, cut distributions are not there yet");
+  validate_sampling(r.rollout.val_kwargs, expect);
   expect(r.rollout.prompt_length.value_or(r.data.max_prompt_length) == r.data.max_prompt_length,
          "actor_rollout_ref.rollout.prompt_length: expected the value of data.max_prompt_length");
   expect(r.rollout.response_length.value_or(r.data.max_response_length) == r.data.max_response_length,

@@ -1,6 +1,6 @@
 // Recipe: the typed option tree of `hone train`, under verl's full keys; member names are the last parts of those keys.
 // What each means, its range and when it has an effect is listed once, in recipe.cc (`schema_of`); keys of verl that
-// are accepted without a meaning or refused unless neutral are in recipe_verl.cc.
+// are accepted without a meaning or refused unless neutral are in recipe_verl.h.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct DataRecipe {
   std::string prompt_key = "prompt", reward_fn_key = "data_source";
   int64_t max_prompt_length = 512, max_response_length = 512;
   int64_t train_batch_size = 1024;
+  std::optional<int64_t> gen_batch_size;
   bool shuffle = true;
   std::optional<int64_t> seed;
   bool filter_overlong_prompts = false;

@@ -89,7 +89,7 @@ TEST(Recipe, TakesAScriptWrittenForVerl) {
   EXPECT_EQ(r.actor.optim.lr_scheduler_type, "cosine");
   EXPECT_EQ(r.trainer.logger, Texts{"console"});
   EXPECT_EQ(r.trainer.default_local_dir, "runs/verl_grpo/grpo");
-  EXPECT_EQ(notes.size(), 15u) << "one line for each key without a meaning, old name and missing logger";
+  EXPECT_EQ(notes.size(), 14u) << "one line for each key without a meaning, old name and missing logger";
 }
 
 TEST(Recipe, RefusesWithTheReason) {
@@ -114,7 +114,8 @@ TEST(Recipe, RefusesWithTheReason) {
       {{"reward_model.reward_kwargs.overlong_buffer_cfg.enable=True"}, "overlong shaping is not there yet"},
       {{"actor_rollout_ref.rollout.temperature=0"}, "expected at least 1e-04, at most 10000, found number 0"},
       {{"actor_rollout_ref.rollout.n=1"}, "expected at least 2, because GRPO compares the answers of a group"},
-      {{"actor_rollout_ref.rollout.val_kwargs.do_sample=true"}, "expected above 0, because val_kwargs.do_sample"},
+      {{"actor_rollout_ref.rollout.val_kwargs.do_sample=true"},
+       "expected 0.0001 to 10000, because val_kwargs.do_sample"},
       {{"data.train_batch_size=8", "actor_rollout_ref.actor.ppo_mini_batch_size=16"}, "expected at least actor_"},
       {{"actor_rollout_ref.rollout.max_model_len=1000"}, "data.max_prompt_length + data.max_response_length = 1024"},
       {{"actor_rollout_ref.rollout.response_length=100"}, "expected the value of data.max_response_length"},
@@ -147,8 +148,17 @@ void expect_whole(R recipe) {
     EXPECT_TRUE(keys.insert(field.key()).second) << field.key() << " is listed twice";
     EXPECT_FALSE(field.doc().empty()) << field.key();
   }
-  for (const auto* rules : {&schema.ignored(), &schema.refused()}) {
-    for (const auto& rule : *rules) EXPECT_TRUE(keys.insert(rule.pattern).second) << rule.pattern << " is listed twice";
+  for (const config::KeyRule& rule : schema.rules()) {
+    EXPECT_TRUE(keys.insert(rule.pattern).second) << rule.pattern << " is listed twice";
+    EXPECT_FALSE(rule.reason.empty()) << rule.pattern;
+    for (const io::Json& value : rule.neutral) EXPECT_EQ(rule.fault_of(value), "") << rule.pattern;
+  }
+  for (const auto& [old_key, key] : schema.renames()) {
+    EXPECT_TRUE(keys.insert(old_key).second) << old_key << " is listed twice";
+    EXPECT_NE(schema.find(key), nullptr) << key;
+  }
+  for (const auto& [old_key, key] : schema.alternatives()) {
+    EXPECT_TRUE(keys.contains(old_key) && keys.contains(key)) << old_key;
   }
   // The effective config reads back to itself.
   io::Faults faults;

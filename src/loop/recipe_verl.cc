@@ -1,213 +1,232 @@
-// verl's keys of RL beyond the honoured ones: accepted without a meaning, refused unless neutral, renamed.
+// verl's keys of data, rewards, algorithm and trainer beyond the honoured ones, and old names.
+#include "loop/recipe_verl.h"
+
 #include "loop/recipe.h"
 
 namespace hone {
+namespace verl {
 namespace {
 
 using config::Schema;
 using io::Json;
 
-struct Ignored {
-  const char* pattern;
-  const char* reason;
-};
+void add_data(Schema& s) {
+  const std::string p = "data.";
+  s.accepted(p + "val_batch_size", ValueKind::integer, "validation answers share the engine with no regard to batches");
+  accept(s, p, kRows,
+         {{"dataloader_num_workers", 8}, {"filter_overlong_prompts_workers", 1}, {"cache_dir", ValueKind::text}});
+  accept(s, p, "rows carry all of it",
+         {{"return_raw_chat", true}, {"return_raw_input_ids", false}, {"return_full_prompt", false}});
+  accept(s, p, kPrompts,
+         {{"return_multi_modal_inputs", true},
+          {"image_key", "images"},
+          {"video_key", "videos"},
+          {"image_patch_size", 14}});
+  s.accepted(p + "validation_shuffle", false, "the order of validation changes no answer");
+  s.accepted(p + "trust_remote_code", false, "no code comes with a model");
+  s.accepted(p + "use_shm", false, "files are mapped");
+  accept(s, p, kOff,
+         {{"custom_cls.name", ValueKind::text},
+          {"sampler.class_name", ValueKind::text},
+          {"datagen.name", ValueKind::text},
+          {"need_tools_kwargs", false}});
+  s.refused(p + "custom_cls.path", ValueKind::text, "data sets of your own are not there yet");
+  s.refused(p + "sampler.class_path", ValueKind::text, "samplers of your own are not there yet");
+  s.refused(p + "datagen.path", ValueKind::text, kNotYet);
+  s.refused(p + "tokenizer", ValueKind::text, "the tokenizer is that of the model");
+  s.refused(p + "tool_config_path", ValueKind::text, kNotYet);
+  s.refused(p + "apply_chat_template_kwargs.*", {}, kNotYet);
+}
 
-constexpr const char* kDevices = "one process uses every core; there are no devices to divide";
-constexpr const char* kSharded = "weights are not sharded or offloaded";
-constexpr const char* kOnePolicy =
-    "sampling and training share weights and kernels: no second pass, nothing to correct";
-constexpr const char* kOff = "the part it belongs to is off";
-constexpr const char* kMicro = "micro-batches are cut by ppo_max_token_len_per_gpu";
-constexpr const char* kText = "prompts are text";
+// Overlong shaping stands in several places, by the age of the script.
+void add_overlong(Schema& s, const std::string& p) {
+  s.refused(p + "enable", {false}, "overlong shaping is not there yet");
+  accept(s, p, kOff, {{"len", 0}, {"penalty_factor", 0.0}, {"log", false}});
+}
 
-constexpr const char* kProfiler = "there is no profiler yet; timing_s/* in metrics.jsonl tells of phases";
-constexpr Ignored kIgnored[] = {
-    {"actor_rollout_ref.actor.calculate_entropy", "actor/entropy is always reported"},
-    {"trainer.nnodes", kDevices},
-    {"trainer.n_gpus_per_node", kDevices},
-    {"trainer.balance_batch", kDevices},
-    {"trainer.device", kDevices},
-    {"trainer.critic_warmup", "GRPO has no critic"},
-    {"trainer.max_critic_ckpt_to_keep", "GRPO has no critic"},
-    {"trainer.use_legacy_worker_impl", "there is one implementation"},
-    {"trainer.log_val_generations", "every validation sample is in the run folder"},
-    {"trainer.esi_redundant_time", "no platform ends the run"},
-    {"trainer.ray_wait_register_center_timeout", "there is no Ray"},
-    {"trainer.profile_steps", kProfiler},
-    {"ray_kwargs.*", "there is no Ray"},
-    {"ray_init.*", "there is no Ray"},
-    {"hydra.*", "there is no Hydra"},
-    {"transfer_queue.*", "samples stay in one process"},
-    {"global_profiler.*", kProfiler},
-    {"critic.*", "GRPO has no critic"},
-    {"data.val_batch_size", "validation answers share the engine with no regard to batches"},
-    {"data.dataloader_num_workers", "rows are read before the run"},
-    {"data.filter_overlong_prompts_workers", "rows are read before the run"},
-    {"data.return_raw_chat", "rows carry all of it"},
-    {"data.return_raw_input_ids", "rows carry all of it"},
-    {"data.return_full_prompt", "rows carry all of it"},
-    {"data.return_multi_modal_inputs", kText},
-    {"data.image_key", kText},
-    {"data.video_key", kText},
-    {"data.image_patch_size", kText},
-    {"data.validation_shuffle", "the order of validation changes no answer"},
-    {"data.trust_remote_code", "no code comes with a model"},
-    {"data.use_shm", "files are mapped"},
-    {"data.custom_cls.name", kOff},
-    {"data.sampler.class_name", kOff},
-    {"data.datagen.name", kOff},
-    {"actor_rollout_ref.nccl_timeout", kDevices},
-    {"actor_rollout_ref.ref.*", "without KL there is no reference model"},
-    {"actor_rollout_ref.model.trust_remote_code", "no code comes with a model"},
-    {"actor_rollout_ref.model.use_shm", "files are mapped"},
-    {"actor_rollout_ref.model.enable_gradient_checkpointing", "what is kept and what is recomputed has the same bits"},
-    {"actor_rollout_ref.model.enable_activation_offload", kSharded},
-    {"actor_rollout_ref.model.use_remove_padding", "nothing is padded"},
-    {"actor_rollout_ref.model.use_fused_kernels", "logits are never whole"},
-    {"actor_rollout_ref.model.fused_kernel_options.*", "logits are never whole"},
-    {"actor_rollout_ref.model.use_liger", "there is one implementation"},
-    {"actor_rollout_ref.model.tiled_mlp.*", kSharded},
-    {"actor_rollout_ref.model.lora_alpha", kOff},
-    {"actor_rollout_ref.model.target_modules", kOff},
-    {"actor_rollout_ref.model.exclude_modules", kOff},
-    {"actor_rollout_ref.model.mtp.*", kOff},
-    {"actor_rollout_ref.actor.strategy", kSharded},
-    {"actor_rollout_ref.actor.fsdp_config.*", kSharded},
-    {"actor_rollout_ref.actor.megatron.*", kSharded},
-    {"actor_rollout_ref.actor.ulysses_sequence_parallel_size", kSharded},
-    {"actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", kMicro},
-    {"actor_rollout_ref.actor.ppo_micro_batch_size", kMicro},
-    {"actor_rollout_ref.actor.use_dynamic_bsz", kMicro},
-    {"actor_rollout_ref.actor.tau_pos", kOff},
-    {"actor_rollout_ref.actor.tau_neg", kOff},
-    {"actor_rollout_ref.actor.policy_loss.*", kOff},
-    {"actor_rollout_ref.actor.kl_loss_type", "the KL loss is off"},
-    {"actor_rollout_ref.actor.data_loader_seed", "trainer.seed is the seed"},
-    {"actor_rollout_ref.actor.optim.optimizer_impl", "there is one AdamW"},
-    {"actor_rollout_ref.actor.entropy_from_logits_with_chunking", "logits are never whole"},
-    {"actor_rollout_ref.actor.entropy_checkpointing", "logits are never whole"},
-    {"actor_rollout_ref.actor.use_torch_compile", "there is no torch"},
-    {"actor_rollout_ref.actor.use_prefix_grouper", "it changes speed only"},
-    {"actor_rollout_ref.actor.freeze_vision_tower", kText},
-    {"actor_rollout_ref.actor.calculate_sum_pi_squared", kOff},
-    {"actor_rollout_ref.actor.sum_pi_squared_checkpointing", kOff},
-    {"actor_rollout_ref.actor.use_rollout_log_probs", kOnePolicy},
-    {"actor_rollout_ref.actor.recompute_old_log_prob", kOnePolicy},
-    {"actor_rollout_ref.actor.router_replay.*", kOnePolicy},
-    {"actor_rollout_ref.actor.checkpoint.*", "a checkpoint holds everything"},
-    {"actor_rollout_ref.actor.profiler.*", kProfiler},
-    {"actor_rollout_ref.rollout.name", "there is one engine"},
-    {"actor_rollout_ref.rollout.mode", "there is one engine"},
-    {"actor_rollout_ref.rollout.load_format", "the engine reads the trainer's weights"},
-    {"actor_rollout_ref.rollout.layered_summon", "the engine reads the trainer's weights"},
-    {"actor_rollout_ref.rollout.checkpoint_engine.*", "the engine reads the trainer's weights"},
-    {"actor_rollout_ref.rollout.multi_stage_wake_up", "the engine reads the trainer's weights"},
-    {"actor_rollout_ref.rollout.free_cache_engine", "the engine reads the trainer's weights"},
-    {"actor_rollout_ref.rollout.gpu_memory_utilization", kDevices},
-    {"actor_rollout_ref.rollout.tensor_model_parallel_size", kDevices},
-    {"actor_rollout_ref.rollout.data_parallel_size", kDevices},
-    {"actor_rollout_ref.rollout.expert_parallel_size", kDevices},
-    {"actor_rollout_ref.rollout.pipeline_model_parallel_size", kDevices},
-    {"actor_rollout_ref.rollout.enforce_eager", "there are no device graphs"},
-    {"actor_rollout_ref.rollout.cudagraph_capture_sizes", "there are no device graphs"},
-    {"actor_rollout_ref.rollout.disable_log_stats", "the engine's numbers are in the metrics"},
-    {"actor_rollout_ref.rollout.scheduling_policy", "the order of work changes no answer"},
-    {"actor_rollout_ref.rollout.calculate_log_probs", "every sampled token has its log-prob"},
-    {"actor_rollout_ref.rollout.log_prob_micro_batch_size", kOnePolicy},
-    {"actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", kOnePolicy},
-    {"actor_rollout_ref.rollout.log_prob_use_dynamic_bsz", kOnePolicy},
-    {"actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", kOnePolicy},
-    {"actor_rollout_ref.rollout.multi_turn.*", kOff},
-    {"actor_rollout_ref.rollout.agent.*", "one answer, one turn"},
-    {"actor_rollout_ref.rollout.engine_kwargs.*", "there is one engine"},
-    {"actor_rollout_ref.rollout.skip_dump_dir", kOff},
-    {"actor_rollout_ref.rollout.trace.*", kProfiler},
-    {"actor_rollout_ref.rollout.prometheus.*", "the engine's numbers are in the metrics"},
-    {"actor_rollout_ref.rollout.profiler.*", kProfiler},
-    {"actor_rollout_ref.rollout.enable_rollout_routing_replay", kOnePolicy},
-    {"actor_rollout_ref.rollout.data_rebalance", kDevices},
-    {"algorithm.gamma", "GRPO gives one advantage to a whole answer"},
-    {"algorithm.lam", "GRPO gives one advantage to a whole answer"},
-    {"algorithm.kl_penalty", "KL in the reward is off"},
-    {"algorithm.kl_ctrl.*", "KL in the reward is off"},
-    {"algorithm.pf_ppo.*", kOff},
-    {"algorithm.filter_groups.*", kOff},
-    {"algorithm.rollout_correction.*", kOnePolicy},
-    {"reward_model.*", "there is no reward model"},
-    {"reward_manager.*", "rewards come from the scorer of a row"},
-    {"custom_reward_function.*", kOff},
-};
+void add_reward_kwargs(Schema& s, const std::string& p) {
+  add_overlong(s, p + "overlong_buffer_cfg.");
+  s.accepted(p + "max_resp_len", ValueKind::integer, kOff);
+  s.refused(p + "*", {}, "reward managers of your own are not there yet");
+}
 
-constexpr const char* kNotYet = "not there yet";
-constexpr const char* kOtherDistribution =
-    "training samples come from the whole distribution, whose log-probs the loss takes";
+void add_scorer(Schema& s, const std::string& p) {
+  s.refused(p + "path", ValueKind::text, "scorers of your own are not there yet");
+  s.accepted(p + "name", "compute_score", kOff);
+}
 
-struct Refused {
-  const char* pattern;
-  std::vector<Json> neutral;
-  const char* reason;
-};
+void add_manager(Schema& s, const std::string& p) {
+  s.accepted(p + "source", "register", "rewards come from the scorer of a row");
+  s.refused(p + "name", {"naive", "dapo"}, kNotYet);
+  s.refused(p + "module.path", ValueKind::text, "reward managers of your own are not there yet");
+  s.accepted(p + "module.name", ValueKind::text, kOff);
+}
 
-std::vector<Refused> refused() {
-  const char* kl = "the KL it weighs is off; neutral values are 0 and verl's default";
-  return {
-      {"data.gen_batch_size", {}, "dynamic sampling is not there yet"},
-      {"data.custom_cls.path", {}, kNotYet},
-      {"data.sampler.class_path", {}, kNotYet},
-      {"data.datagen.path", {}, kNotYet},
-      {"data.tokenizer", {}, "the tokenizer is that of the model"},
-      {"data.tool_config_path", {}, kNotYet},
-      {"data.apply_chat_template_kwargs.*", {}, kNotYet},
-      {"actor_rollout_ref.hybrid_engine", {true}, "sampling and training apart are not there yet"},
-      {"actor_rollout_ref.model.hf_config_path", {}, kNotYet},
-      {"actor_rollout_ref.model.tokenizer_path", {}, kNotYet},
-      {"actor_rollout_ref.model.custom_chat_template", {}, kNotYet},
-      {"actor_rollout_ref.model.external_lib", {}, "no Python runs in the process"},
-      {"actor_rollout_ref.model.override_config.*", {}, kNotYet},
-      {"actor_rollout_ref.model.lora_rank", {0}, "LoRA is not there yet"},
-      {"actor_rollout_ref.model.lora_adapter_path", {}, "LoRA is not there yet"},
-      {"actor_rollout_ref.model.mtp.enable", {false}, kNotYet},
-      {"actor_rollout_ref.actor.use_kl_loss", {false}, "the KL loss is not there yet"},
-      {"actor_rollout_ref.actor.kl_loss_coef", {0, 0.001}, kl},
-      {"actor_rollout_ref.actor.optim.clip_grad", {1}, "actor_rollout_ref.actor.grad_clip is the key"},
-      {"actor_rollout_ref.actor.optim.optimizer", {"AdamW", "adamw"}, kNotYet},
-      {"actor_rollout_ref.actor.optim.override_optimizer_config.*", {}, kNotYet},
-      {"actor_rollout_ref.rollout.do_sample", {true}, "greedy answers of a group are all the same"},
-      {"actor_rollout_ref.rollout.top_k", {-1, 0}, kOtherDistribution},
-      {"actor_rollout_ref.rollout.top_p", {1}, kOtherDistribution},
-      {"actor_rollout_ref.rollout.min_p", {0}, kOtherDistribution},
-      {"actor_rollout_ref.rollout.repetition_penalty", {1}, kOtherDistribution},
-      {"actor_rollout_ref.rollout.logprobs_mode", {"processed_logprobs"}, kOtherDistribution},
-      {"actor_rollout_ref.rollout.over_sample_rate", {0}, kNotYet},
-      {"actor_rollout_ref.rollout.skip_rollout", {false}, kNotYet},
-      {"actor_rollout_ref.rollout.quantization", {}, kNotYet},
-      {"actor_rollout_ref.rollout.multi_turn.enable", {false}, kNotYet},
-      {"actor_rollout_ref.rollout.agent.default_agent_loop", {"single_turn_agent"}, kNotYet},
-      {"actor_rollout_ref.rollout.agent.agent_loop_config_path", {}, kNotYet},
-      {"algorithm.use_kl_in_reward", {false}, "KL in the reward is not there yet"},
-      {"algorithm.kl_ctrl.kl_coef", {0, 0.001}, kl},
-      {"algorithm.use_pf_ppo", {false}, kNotYet},
-      {"algorithm.filter_groups.enable", {false}, "dynamic sampling is not there yet"},
-      {"reward_model.enable", {false}, "reward models are not there yet"},
-      {"reward_model.reward_manager", {"naive", "dapo"}, kNotYet},
-      {"reward_model.reward_kwargs.*", {}, "overlong shaping is not there yet"},
-      {"reward_model.reward_kwargs.overlong_buffer_cfg.enable", {false}, "overlong shaping is not there yet"},
-      {"reward_model.overlong_buffer.enable", {false}, "overlong shaping is not there yet"},
-      {"reward_model.sandbox_fusion.url", {}, kNotYet},
-      {"reward_manager.name", {"naive", "dapo"}, kNotYet},
-      {"reward_manager.module.path", {}, kNotYet},
-      {"custom_reward_function.path", {}, "scorers of your own are not there yet"},
-      {"trainer.default_hdfs_dir", {}, "checkpoints are written to local folders"},
-      {"trainer.del_local_ckpt_after_load", {false}, "a checkpoint is never deleted because it was read"},
-      {"async_training.*", {}, "asynchronous runs are not there yet"},
-  };
+void add_sandbox(Schema& s, const std::string& p) {
+  s.refused(p + "url", ValueKind::text, "sandboxes are not there yet");
+  accept(s, p, kOff, {{"max_concurrent", 64}, {"memory_limit_mb", 1024}});
+}
+
+void add_rewards(Schema& s) {
+  const std::string p = "reward_model.";
+  s.refused(p + "enable", {false}, "reward models are not there yet");
+  s.refused(p + "reward_manager", {"naive", "dapo"}, kNotYet);
+  accept(s, p, "there is no reward model",
+         {{"enable_resource_pool", false},
+          {"n_gpus_per_node", 8},
+          {"nnodes", 0},
+          {"strategy", "fsdp"},
+          {"model.input_tokenizer", ValueKind::text},
+          {"model.path", ValueKind::text},
+          {"model.external_lib", ValueKind::text},
+          {"model.trust_remote_code", false},
+          {"model.use_shm", false},
+          {"model.use_remove_padding", false},
+          {"model.use_fused_kernels", false},
+          {"micro_batch_size", ValueKind::integer},
+          {"micro_batch_size_per_gpu", ValueKind::integer},
+          {"max_length", ValueKind::integer},
+          {"use_dynamic_bsz", false},
+          {"forward_max_token_len_per_gpu", 32768},
+          {"ulysses_sequence_parallel_size", 1},
+          {"nccl_timeout", 600},
+          {"rollout.*", ValueKind::any},
+          {"data_processor_config.*", ValueKind::any}});
+  s.alternatives(p + "micro_batch_size", p + "micro_batch_size_per_gpu");
+  accept(s, p, "scorers are quick, and run when the answers of a group are complete",
+         {{"launch_reward_fn_async", false},
+          {"use_reward_loop", true},
+          {"num_workers", 1},
+          {"reward_loop_source", "register"},
+          {"reward_loop_module_path", ValueKind::text},
+          {"reward_loop_class_name", ValueKind::text}});
+  add_sandbox(s, p + "sandbox_fusion.");
+  add_reward_kwargs(s, p + "reward_kwargs.");
+  add_overlong(s, p + "overlong_buffer.");
+  add_fsdp(s, p + "model.fsdp_config.");
+  add_megatron(s, p + "megatron.");
+  add_profiler(s, p + "profiler.");
+
+  add_manager(s, "reward_manager.");
+  add_scorer(s, "custom_reward_function.");
+  add_overlong(s, "custom_reward_function.overlong_buffer.");
+  s.refused("custom_reward_function.reward_kwargs.*", {}, "scorers of your own are not there yet");
+
+  s.accepted("reward.num_workers", 8, "scorers run in the process");
+  s.refused("reward.reward_model.enable", {false}, "reward models are not there yet");
+  s.accepted("reward.reward_model.*", ValueKind::any, "there is no reward model");
+  add_manager(s, "reward.reward_manager.");
+  add_scorer(s, "reward.custom_reward_function.");
+  add_sandbox(s, "reward.sandbox_fusion.");
+  add_reward_kwargs(s, "reward.reward_kwargs.");
+}
+
+void add_algorithm(Schema& s) {
+  const std::string p = "algorithm.";
+  accept(s, p, "GRPO gives one advantage to a whole answer", {{"gamma", 1.0}, {"lam", 1.0}});
+  s.refused(p + "use_kl_in_reward", {false}, "KL in the reward is not there yet");
+  s.refused(p + "kl_ctrl.kl_coef", {0.001, 0}, "the KL it weighs is off; neutral values are 0 and verl's default");
+  accept(s, p, "KL in the reward is off",
+         {{"kl_penalty", "kl"}, {"kl_ctrl.type", "fixed"}, {"kl_ctrl.horizon", 10000}, {"kl_ctrl.target_kl", 0.1}});
+  s.refused(p + "use_pf_ppo", {false}, kNotYet);
+  accept(s, p, kOff, {{"pf_ppo.reweight_method", "pow"}, {"pf_ppo.weight_pow", 2.0}});
+  s.refused(p + "filter_groups.enable", {false}, "dynamic sampling is not there yet");
+  accept(s, p, kOff, {{"filter_groups.metric", ValueKind::text}, {"filter_groups.max_num_gen_batches", 0}});
+  const std::string c = p + "rollout_correction.";
+  accept(s, c, kOnePolicy,
+         {{"rollout_is", ValueKind::text},
+          {"rollout_is_threshold", 2.0},
+          {"rollout_is_batch_normalize", false},
+          {"rollout_is_level", ValueKind::text},
+          {"rollout_is_mode", ValueKind::text},
+          {"rollout_is_threshold_lower", ValueKind::number},
+          {"rollout_is_veto_threshold", ValueKind::number},
+          {"rollout_rs", ValueKind::text},
+          {"rollout_rs_threshold", ValueKind::any},
+          {"rollout_rs_threshold_lower", ValueKind::any},
+          {"rollout_token_veto_threshold", ValueKind::number},
+          {"bypass_mode", false},
+          {"bypass_old_logprob_for_rollout", false}});
+  s.refused(c + "loss_type", {"ppo_clip"}, "the other losses are not there yet");
+  s.refused(c + "use_policy_gradient", {false}, "the other losses are not there yet");
+  s.refused(c + "use_pure_rollout_correction", {false}, "the other losses are not there yet");
+  accept(s, p, kOnePolicy,
+         {{"rollout_is", ValueKind::any},
+          {"rollout_is_threshold", ValueKind::number},
+          {"rollout_is_threshold_lower", ValueKind::number},
+          {"rollout_is_level", ValueKind::text},
+          {"rollout_is_mode", ValueKind::text},
+          {"rollout_is_veto_threshold", ValueKind::number}});
+}
+
+void add_trainer(Schema& s) {
+  const std::string p = "trainer.";
+  accept(s, p, kDevices, {{"nnodes", 1}, {"n_gpus_per_node", 8}, {"balance_batch", true}, {"device", "cuda"}});
+  s.accepted(p + "max_critic_ckpt_to_keep", ValueKind::integer, "GRPO has no critic");
+  s.refused(p + "critic_warmup", {0, 1}, "steps without an update of the policy are not there yet");
+  s.accepted(p + "use_legacy_worker_impl", "auto", "there is one implementation");
+  accept(s, p, "every validation sample is in the run folder",
+         {{"log_val_generations", 0}, {"val_generations_to_log_to_wandb", 0}});
+  s.accepted(p + "esi_redundant_time", 0, "no platform ends the run");
+  s.accepted(p + "ray_wait_register_center_timeout", 300, kNoRay);
+  accept(s, p, kProfiler,
+         {{"profile_steps", ValueKind::list},
+          {"controller_nsight_options.*", ValueKind::any},
+          {"worker_nsight_options.*", ValueKind::any},
+          {"npu_profile.*", ValueKind::any}});
+  s.refused(p + "default_hdfs_dir", ValueKind::text, "checkpoints are written to local folders");
+  s.refused(p + "del_local_ckpt_after_load", {false}, "a checkpoint is never deleted because it was read");
+  s.refused(p + "remove_previous_ckpt_in_save", {false}, "trainer.max_actor_ckpt_to_keep is the key");
+}
+
+void add_run(Schema& s) {
+  accept(s, "global_profiler.", kProfiler,
+         {{"tool", ValueKind::text},
+          {"steps", ValueKind::list},
+          {"profile_continuous_steps", false},
+          {"save_path", "outputs/profile"},
+          {"global_tool_config.nsys.discrete", false},
+          {"global_tool_config.nsys.controller_nsight_options.*", ValueKind::any},
+          {"global_tool_config.nsys.worker_nsight_options.*", ValueKind::any},
+          {"global_tool_config.torch_memory.trace_alloc_max_entries", 100000},
+          {"global_tool_config.torch_memory.stack_depth", 32},
+          {"global_tool_config.torch_memory.context", "all"},
+          {"global_tool_config.torch_memory.stacks", "all"},
+          {"global_tool_config.torch_memory.kw_args.*", ValueKind::any}});
+  accept(s, "", kNoRay,
+         {{"ray_kwargs.ray_init.num_cpus", ValueKind::integer},
+          {"ray_kwargs.timeline_json_file", ValueKind::text},
+          {"ray_kwargs.*", ValueKind::any},
+          {"ray_init.*", ValueKind::any}});
+  accept(s, "", "there is no Hydra: a recipe is one file", {{"hydra.*", ValueKind::any}, {"defaults", ValueKind::any}});
+  accept(s, "", "samples stay in one process",
+         {{"transfer_queue.enable", false}, {"transfer_queue.*", ValueKind::any}});
+
+  const char* async = "asynchronous runs are not there yet";
+  for (const char* key :
+       {"staleness_threshold", "trigger_parameter_sync_step", "require_batches", "partial_rollout",
+        "use_rollout_log_probs", "compute_prox_log_prob", "use_trainer_do_validate", "checkpoint_engine.enable",
+        "checkpoint_engine.device_buffer_size_M", "checkpoint_engine.overlap_broadcast_and_consume"}) {
+    s.refused(std::string("async_training.") + key, {}, async);
+  }
+  accept(s, "rollout.", kDevices, {{"nnodes", 1}, {"n_gpus_per_node", 8}});
+  for (const char* key : {"n", "total_rollout_steps", "total_epochs", "test_freq"}) {
+    s.refused(std::string("rollout.") + key, {},
+              "the group rollout is that of asynchronous runs, which are not there yet; options of sampling begin with "
+              "actor_rollout_ref.rollout");
+  }
 }
 
 }  // namespace
+}  // namespace verl
 
-void add_verl_rules(Schema& schema) {
-  for (const Ignored& rule : kIgnored) schema.ignored(rule.pattern, rule.reason);
-  for (Refused& rule : refused()) schema.refused(rule.pattern, std::move(rule.neutral), rule.reason);
+void add_verl_rules(config::Schema& schema) {
+  verl::add_data(schema);
+  verl::add_roles(schema);
+  verl::add_algorithm(schema);
+  verl::add_rewards(schema);
+  verl::add_trainer(schema);
+  verl::add_run(schema);
   schema.renamed("actor_rollout_ref.actor.optim.warmup_style", "actor_rollout_ref.actor.optim.lr_scheduler_type");
 }
 

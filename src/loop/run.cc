@@ -38,15 +38,88 @@ int64_t step_of_line(std::string_view line, const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+void check_fits(const RunOptions& options, const std::string& checkpoint, const TrainingState& state) {
+  const auto differs = [&](const char* what, const std::string& saved, const std::string& now) {
+    if (saved == now) return;
+    throw Error(fmt::format("{}: {} was {}, now it is {}", checkpoint, what, saved, now),
+                "trainer.resume_allow_changes=true goes on all the same; the run is then not the undisturbed one");
+  };
+  if (state.kind != options.kind) {
+    throw Error(fmt::format("{}: saved by {}, this is {}", checkpoint, state.kind, options.kind),
+                "to start from its weights, name it as the model instead");
+  }
+  if (options.allow_changes) return;
+  differs("numeric mode", state.numeric_mode, options.numeric_mode);
+  differs("the data's hash", state.data_hash, options.data_hash);
+}
+
+// The newest complete one, which has to be sound: going on from an older one is for the user to say.
+std::optional<std::string> newest_checkpoint(const std::string& folder, const std::vector<int64_t>& steps) {
+  if (steps.empty()) return std::nullopt;
+  std::string path = checkpoint_path(folder, steps.back());
+  try {
+    check_checkpoint(path);
+  } catch (const Error& error) {
+    const std::optional<int64_t> sound = newest_sound_checkpoint(folder, steps.back());
+    throw Error(fmt::format("the newest checkpoint is damaged: {}", error.what()),
+                sound
+                    ? fmt::format("trainer.resume_mode=resume_path trainer.resume_from_path={} goes on from the newest "
+                                  "good one",
+                                  checkpoint_path(folder, *sound))
+                    : "there is no other good one: remove the run folder to begin anew");
+  }
+  return path;
+}
+
+std::string named_checkpoint(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  if (!io::is_folder(path)) {
+    throw Error(fmt::format("trainer.resume_from_path: expected a folder, found {} at {}",
+                            io::exists(path) ? "a file" : "nothing", path),
+                "name a folder RUN/checkpoints/global_step_N");
+  }
+  check_checkpoint(path);
+  return path;
+}
+
+}  // namespace
+
+std::optional<std::string> find_start(const RunOptions& options) {
+  const std::string folder = io::join_path(options.folder, "checkpoints");
+  for (const char* name : {".", "checkpoints", "rollouts", "validation"}) {
+    const std::string path = name == std::string(".") ? options.folder : io::join_path(options.folder, name);
+    if (!io::exists(path) || io::is_folder(path)) continue;
+    throw Error(fmt::format("{}: expected a folder, found a file", path),
+                "move it away, or name another trainer.default_local_dir");
+  }
+  const std::vector<int64_t> steps = list_checkpoints(folder);
+  std::optional<std::string> checkpoint;
+  if (options.resume_mode == "resume_path") {
+    checkpoint = named_checkpoint(options.resume_from_path);
+  } else if (options.resume_mode == "auto") {
+    checkpoint = newest_checkpoint(folder, steps);
+  } else if (!steps.empty()) {
+    throw Error(fmt::format("{}: holds checkpoints of an earlier run, up to step {}", options.folder, steps.back()),
+                "name another trainer.default_local_dir, remove this one, or use trainer.resume_mode=auto");
+  }
+  if (checkpoint) check_fits(options, *checkpoint, read_training_state(*checkpoint));
+  return checkpoint;
+}
+
 Run::Run(RunOptions options) : options_(std::move(options)) {
+  find_start(options_);  // before anything is written
   io::make_folders(options_.folder);
   lock_ = io::FolderLock(options_.folder);
   io::remove_leftovers(options_.folder);
   if (io::is_folder(checkpoints_folder())) io::remove_leftovers(checkpoints_folder());
-  find_start();
+  checkpoint_ = find_start(options_);
   if (checkpoint_) {
     state_ = read_training_state(*checkpoint_);
-    check_checkpoint();
+    if (!options_.allow_changes) {
+      for (const std::string& change : options_.changes) fmt::print(stderr, "note: {}\n", change);
+    }
   }
   state_.kind = options_.kind;
   state_.numeric_mode = options_.numeric_mode;
@@ -59,34 +132,6 @@ Run::Run(RunOptions options) : options_(std::move(options)) {
                 "raise trainer.total_epochs or trainer.total_training_steps to go on", 3);
   }
   open_folder();
-}
-
-void Run::find_start() {
-  const std::vector<int64_t> steps = list_checkpoints(checkpoints_folder());
-  if (options_.resume_mode == "resume_path") {
-    checkpoint_ = options_.resume_from_path;
-  } else if (options_.resume_mode == "auto") {
-    if (!steps.empty()) checkpoint_ = checkpoint_path(checkpoints_folder(), steps.back());
-  } else if (!steps.empty()) {
-    throw Error(fmt::format("{}: holds checkpoints of an earlier run, up to step {}", options_.folder, steps.back()),
-                "name another trainer.default_local_dir, remove this one, or use trainer.resume_mode=auto");
-  }
-}
-
-void Run::check_checkpoint() const {
-  const auto differs = [&](const char* what, const std::string& saved, const std::string& now) {
-    if (saved == now) return;
-    throw Error(fmt::format("{}: {} was {}, now it is {}", *checkpoint_, what, saved, now),
-                "trainer.resume_allow_changes=true goes on all the same; the run is then not the undisturbed one");
-  };
-  if (state_.kind != options_.kind) {
-    throw Error(fmt::format("{}: saved by {}, this is {}", *checkpoint_, state_.kind, options_.kind),
-                "to start from its weights, name it as the model instead");
-  }
-  if (options_.allow_changes) return;
-  differs("numeric mode", state_.numeric_mode, options_.numeric_mode);
-  differs("the data's hash", state_.data_hash, options_.data_hash);
-  for (const std::string& change : options_.changes) fmt::print(stderr, "note: {}\n", change);
 }
 
 void Run::open_folder() {

@@ -36,10 +36,14 @@ struct RunOptions {
   std::string effective_config, config_hash, data_hash, numeric_mode;
 };
 
+// The checkpoint that a run with these options goes on from, if any, checked as far as is cheap; touches nothing.
+// Raises Error: a folder that is a file, a damaged checkpoint, other data, another numeric mode, a folder of another
+// run with resume_mode disable.
+std::optional<std::string> find_start(const RunOptions& options);
+
 class Run {
  public:
-  // Finds where to start and checks that the checkpoint fits. Raises Error: other data, other numeric mode, a folder of
-  // another run with resume_mode disable; with exit code 3 when nothing is left to do.
+  // Makes the folder and starts as find_start says. Raises Error with exit code 3 when nothing is left to do.
   explicit Run(RunOptions options);
 
   // The checkpoint to continue from, if any, and its state; before that a fresh state.
@@ -62,8 +66,6 @@ class Run {
   std::string checkpoints_folder() const;
 
  private:
-  void find_start();
-  void check_checkpoint() const;
   void open_folder();
   void save_now(int64_t global_step, const Save& save);
 

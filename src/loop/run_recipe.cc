@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "loop/checkpoint.h"
 
 namespace hone {
 
@@ -23,21 +24,22 @@ void add_run_fields(Schema& s, RunRecipe& run) {
   s.field("trainer.logger", &run.logger,
           "Where metrics go besides metrics.jsonl: console; other names are passed over with a line.")
       .effect(Effect::nothing);
-  s.field("trainer.save_freq", &run.save_freq, "Save every so many steps; the last step is saved in any case.")
+  s.field("trainer.save_freq", &run.save_freq,
+          "Save every so many steps, and the last step in any case; -1 or 0 = the last one only.")
       .at_least(-1)
       .effect(Effect::nothing)
       .also_called({"save_steps"});
-  s.field("trainer.test_freq", &run.test_freq, "Validate every so many steps and at the end; -1 = never.")
+  s.field("trainer.test_freq", &run.test_freq, "Validate every so many steps and at the end; -1 or 0 = never.")
       .at_least(-1)
       .effect(Effect::nothing)
       .also_called({"eval_steps"});
   s.field("trainer.resume_mode", &run.resume_mode,
           "auto = from the newest checkpoint of the run folder if there is one; disable = from the start; resume_path "
-          "= from "
-          "trainer.resume_from_path.")
+          "= from trainer.resume_from_path.")
       .one_of({"auto", "disable", "resume_path"})
       .effect(Effect::nothing);
   s.field("trainer.resume_from_path", &run.resume_from_path, "The checkpoint to go on from, a global_step_N folder.")
+      .path()
       .effect(Effect::nothing)
       .when("resume_mode is resume_path");
   s.field("trainer.resume_allow_changes", &run.resume_allow_changes,
@@ -46,6 +48,7 @@ void add_run_fields(Schema& s, RunRecipe& run) {
   s.field("trainer.default_local_dir", &run.default_local_dir,
           "The run folder: config.yaml, metrics.jsonl, rollouts/, checkpoints/global_step_N/.")
       .required()
+      .path()
       .effect(Effect::nothing)
       .also_called({"output_dir"});
   s.field("trainer.seed", &run.seed, "Seed of every random number of the run.").at_least(0).at_most(9e15);
@@ -89,8 +92,13 @@ void validate_run(const RunRecipe& run, bool has_validation, io::Faults& faults)
   if (run.resume_mode == "resume_path" && !run.resume_from_path.has_value()) {
     faults.add("trainer.resume_mode = resume_path: expected trainer.resume_from_path, found none");
   }
-  if (run.resume_from_path.has_value() && run.resume_from_path->find("global_step_") == std::string::npos) {
+  if (run.resume_from_path.has_value() && !step_of_checkpoint(*run.resume_from_path)) {
     faults.add("trainer.resume_from_path: expected a folder global_step_N, found " + *run.resume_from_path);
+  } else if (run.resume_from_path.has_value() && run.resume_mode != "resume_path") {
+    faults.add(
+        fmt::format("trainer.resume_from_path: expected trainer.resume_mode = resume_path, found {}, which does "
+                    "not look at it",
+                    run.resume_mode));
   }
   if (run.test_freq > 0 && !has_validation) {
     faults.add(fmt::format("trainer.test_freq = {}: expected data.val_files, found none", run.test_freq));

@@ -200,6 +200,7 @@ int train_sft(SftRecipe recipe, const RunFlags& flags) {
                                           options.total_steps, recipe.data.train_batch_size, inputs.train.size(),
                                           parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads());
   if (flags.check_only) {
+    find_start(options);
     fmt::print("checked: {}\n", summary);
     return 0;
   }

@@ -2,6 +2,7 @@
 
 #include "config/load.h"
 #include "core/error.h"
+#include "loop/recipe_verl.h"
 
 namespace hone {
 namespace {
@@ -12,11 +13,15 @@ using config::Schema;
 void add_data(Schema& s, SftDataRecipe& d) {
   s.field("data.train_files", &d.train_files, "JSONL files of questions and answers, in this order.")
       .required()
+      .path()
       .effect(Effect::nothing);
   s.field("data.val_files", &d.val_files, "JSONL files for the validation loss; without any there is none.")
+      .path()
       .effect(Effect::nothing);
-  s.field("data.train_max_samples", &d.train_max_samples, "Use so many training rows; -1 = all.").at_least(-1);
-  s.field("data.val_max_samples", &d.val_max_samples, "Use so many validation rows; -1 = all.").at_least(-1);
+  s.field("data.train_max_samples", &d.train_max_samples, "Use so many training rows; -1 = all.")
+      .at_least(-1)
+      .nonzero();
+  s.field("data.val_max_samples", &d.val_max_samples, "Use so many validation rows; -1 = all.").at_least(-1).nonzero();
   s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the question.");
   s.field("data.response_key", &d.response_key, "Field of a row that holds the answer.");
   s.field("data.train_batch_size", &d.train_batch_size, "Rows of an optimizer step.")
@@ -36,47 +41,59 @@ void add_data(Schema& s, SftDataRecipe& d) {
 
 void add_model(Schema& s, SftModelRecipe& m) {
   s.field("model.partial_pretrain", &m.partial_pretrain, "Hugging Face folder to start from.")
+      .path()
       .effect(Effect::nothing)
       .also_called({"path", "model_name_or_path"});
   s.field("model.init_config", &m.init_config,
           "Folder with config.json and a tokenizer to start from random weights (trainer.seed) instead.")
+      .path()
       .effect(Effect::nothing);
   s.field("model.dtype", &m.dtype,
           "Inputs of products; auto = bfloat16 on processors with BF16 dot products, else float32.")
       .one_of({"auto", "bfloat16", "float32"});
 }
 
+// verl's keys of SFT beyond the honoured ones; those of the older and of the newer trainer.
 void add_rules(Schema& s) {
-  const char* devices = "one process uses every core; there are no devices to divide";
-  const char* micro = "micro-batches are cut by max_token_len_per_gpu";
-  const char* off = "the part it belongs to is off";
-  for (const char* key : {"trainer.nnodes", "trainer.n_gpus_per_node", "trainer.device", "data.balance_dp_token",
-                          "ulysses_sequence_parallel_size", "model.fsdp_config.*", "model.strategy", "engine.*"}) {
-    s.ignored(key, devices);
-  }
-  for (const char* key : {"data.micro_batch_size", "data.micro_batch_size_per_gpu", "data.use_dynamic_bsz"}) {
-    s.ignored(key, micro);
-  }
-  for (const char* key : {"model.lora_alpha", "model.target_modules", "data.custom_cls.name", "data.multiturn.*"}) {
-    s.ignored(key, off);
-  }
-  s.ignored("model.enable_gradient_checkpointing", "what is kept and what is recomputed has the same bits");
-  s.ignored("model.trust_remote_code", "no code comes with a model");
-  s.ignored("model.use_liger", "there is one implementation");
-  s.ignored("model.use_shm", "files are mapped");
-  s.ignored("data.use_shm", "files are mapped");
-  s.ignored("use_remove_padding", "nothing is padded");
-  s.ignored("hydra.*", "there is no Hydra");
-  s.ignored("trainer.checkpoint.*", "a checkpoint holds everything");
-  for (const char* key : {"data.chat_template", "data.custom_cls.path", "data.prompt_dict_keys",
-                          "data.response_dict_keys", "data.apply_chat_template_kwargs.*", "model.external_lib"}) {
-    s.refused(key, {}, "not there yet");
-  }
+  using config::ValueKind;
+  verl::accept(s, "trainer.", verl::kDevices, {{"nnodes", 1}, {"n_gpus_per_node", 8}, {"device", "cuda"}});
+  verl::accept(s, "data.", verl::kDevices, {{"balance_dp_token", false}});
+  verl::accept(s, "", verl::kDevices, {{"ulysses_sequence_parallel_size", 1}, {"engine.*", ValueKind::any}});
+  verl::accept(s, "data.", "micro-batches are cut by max_token_len_per_gpu",
+               {{"micro_batch_size", ValueKind::integer}, {"micro_batch_size_per_gpu", 4}, {"use_dynamic_bsz", true}});
+  s.alternatives("data.micro_batch_size", "data.micro_batch_size_per_gpu");
   s.refused("data.multiturn.enable", {false}, "conversations of several turns are not there yet");
-  s.refused("model.lora_rank", {0}, "LoRA is not there yet");
-  s.refused("trainer.default_hdfs_dir", {}, "checkpoints are written to local folders");
+  verl::accept(s, "data.", verl::kOff,
+               {{"multiturn.messages_key", "messages"},
+                {"multiturn.tools_key", "tools"},
+                {"multiturn.enable_thinking_key", "enable_thinking"},
+                {"messages_key", "messages"},
+                {"tools_key", "tools"},
+                {"enable_thinking_key", "enable_thinking"},
+                {"ignore_input_ids_mismatch", false},
+                {"custom_cls.name", ValueKind::text}});
+  s.accepted("data.pad_mode", "no_padding", "nothing is padded");
+  s.accepted("data.use_shm", false, "files are mapped");
+  s.refused("data.custom_cls.path", ValueKind::text, "data sets of your own are not there yet");
+  s.refused("data.chat_template", ValueKind::text, verl::kNotYet);
+  s.refused("data.prompt_dict_keys", ValueKind::list, "fields within fields are not there yet");
+  s.refused("data.response_dict_keys", ValueKind::list, "fields within fields are not there yet");
+  s.refused("data.apply_chat_template_kwargs.*", {}, verl::kNotYet);
+  verl::add_model(s, "model.");
+  verl::accept(s, "model.", verl::kSharded, {{"strategy", "fsdp"}});
+  verl::add_fsdp(s, "model.fsdp_config.");
+  verl::add_optimizer(s, "optim.");
+  verl::add_checkpoint(s, "checkpoint.");
+  verl::add_checkpoint(s, "trainer.checkpoint.");
+  s.accepted("use_remove_padding", false, "nothing is padded");
+  verl::accept(s, "", "there is no Hydra: a recipe is one file",
+               {{"hydra.*", ValueKind::any}, {"defaults", ValueKind::any}});
+  s.refused("trainer.default_hdfs_dir", ValueKind::text, "checkpoints are written to local folders");
+  s.refused("trainer.resume_path", ValueKind::text,
+            "trainer.resume_mode = resume_path and trainer.resume_from_path are the keys");
   s.renamed("optim.warmup_steps_ratio", "optim.lr_warmup_steps_ratio");
   s.renamed("optim.lr_scheduler_type", "optim.lr_scheduler");
+  s.renamed("optim.warmup_style", "optim.lr_scheduler");
   s.renamed("model.path", "model.partial_pretrain");
 }
 

@@ -1,0 +1,245 @@
+// Every honoured option does something, and only what its effect says: runs of a few steps with and without it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/tiny_run.h"
+
+namespace hone::test {
+namespace {
+
+constexpr const char* kActor = "actor_rollout_ref.actor.";
+constexpr const char* kRollout = "actor_rollout_ref.rollout.";
+
+class Effects : public ::testing::Test {
+ protected:
+  Effects() { write_tiny_inputs(inputs_.path(), 10, 4); }
+
+  // Runs to its end; the folder of the run.
+  std::string run(const Arguments& more, const std::string& name = "") {
+    const std::string folder = inputs_ / (name.empty() ? "run" + std::to_string(number_++) : name);
+    const Result result = run_hone(inputs_.path(), tiny_train(inputs_.path(), folder) + base_ + more);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return folder;
+  }
+  // All of a run but how many steps its engine took.
+  static std::map<std::string, std::string> results_of(const std::string& run) {
+    std::map<std::string, std::string> bits = bits_of(run);
+    for (auto& [name, text] : bits) {
+      if (!name.starts_with("metrics line")) continue;
+      io::Json kept = io::Json::object();
+      const io::Json all = io::parse_json(text, name);
+      for (const auto& [key, value] : all.as_object()) {
+        if (!key.starts_with("rollout/num_")) kept.set(key, value);
+      }
+      text = kept.dump();
+    }
+    return bits;
+  }
+  static int64_t num_lines(const std::string& path) {
+    if (!io::exists(path)) return -1;
+    const std::string text = io::read_file(path);
+    return std::count(text.begin(), text.end(), '\n');
+  }
+
+  TemporaryFolder inputs_{"effects"};
+  // many answers, so that some are right; a large step, so that ratios leave their bounds
+  Arguments base_ = {"trainer.total_training_steps=2", "actor_rollout_ref.rollout.n=24", "data.max_response_length=3",
+                     "actor_rollout_ref.actor.ppo_epochs=2", "actor_rollout_ref.actor.optim.lr=0.05"};
+  int number_ = 0;
+};
+
+TEST_F(Effects, OptionsOfTheResultChangeIt) {
+  const auto plain = bits_of(run({}));
+  const std::string actor = kActor, rollout = kRollout;
+  const Arguments cases[] = {
+      {"data.seed=5"},
+      {"data.shuffle=false"},
+      {"data.train_max_samples=4"},
+      {"data.max_response_length=2"},
+      {"data.train_batch_size=5"},
+      {"trainer.seed=2"},
+      {rollout + "temperature=0.8"},
+      {rollout + "n=20"},
+      {rollout + "ignore_eos=true"},
+      {actor + "ppo_mini_batch_size=4"},
+      {actor + "ppo_epochs=1"},
+      {actor + "shuffle=true"},
+      {actor + "clip_ratio=0.01"},
+      {actor + "clip_ratio_low=0.01"},
+      {actor + "clip_ratio_high=0.01"},
+      {actor + "loss_agg_mode=seq-mean-token-sum"},
+      {actor + "loss_agg_mode=seq-mean-token-mean"},
+      {actor + "loss_agg_mode=seq-mean-token-sum-norm"},
+      {actor + "entropy_coeff=0.1"},
+      {actor + "grad_clip=1e-3"},
+      {actor + "optim.lr=0.04"},
+      {actor + "optim.lr_warmup_steps=2"},
+      {actor + "optim.lr_warmup_steps_ratio=1"},
+      {actor + "optim.weight_decay=0.5"},
+      {actor + "optim.betas=[0.5,0.9]"},
+      {actor + "optim.lr_scheduler_type=cosine"},
+      {"algorithm.norm_adv_by_std_in_grpo=false"},
+      {"reward.shuffle=true"},
+  };
+  for (const Arguments& more : cases) {
+    EXPECT_NE(difference(plain, bits_of(run(more))), "") << more[0] << " changes nothing";
+  }
+  // those that look at another option
+  const std::string norm = actor + "loss_agg_mode=seq-mean-token-sum-norm",
+                    cosine = actor + "optim.lr_scheduler_type=cosine";
+  const std::pair<Arguments, std::string> pairs[] = {
+      {{norm}, actor + "loss_scale_factor=7"},
+      {{cosine}, actor + "optim.min_lr_ratio=0.5"},
+      {{cosine}, actor + "optim.num_cycles=1.5"},
+      {{cosine}, actor + "optim.total_training_steps=8"},
+  };
+  for (const auto& [with, more] : pairs) {
+    EXPECT_NE(difference(bits_of(run(with)), bits_of(run(with + Arguments{more}))), "") << more << " changes nothing";
+  }
+}
+
+TEST_F(Effects, OptionsOfSpeedAndPlaceAloneChangeNoResult) {
+  const auto plain = results_of(run({}));
+  const std::string rollout = kRollout;
+  const Arguments cases[] = {
+      {rollout + "max_num_batched_tokens=16"},
+      {rollout + "max_num_seqs=3"},
+      {rollout + "max_model_len=11"},
+      {rollout + "prompt_length=8", rollout + "response_length=3"},
+      {rollout + "enable_chunked_prefill=false"},
+      {rollout + "enable_prefix_caching=false"},
+      {"trainer.num_threads=2"},
+      {"trainer.save_freq=1"},
+      {"trainer.project_name=x", "trainer.experiment_name=y", "trainer.logger=[console,file]"},
+      {"data.gen_batch_size=4"},
+      // accepted without a meaning
+      {"data.val_batch_size=2", "trainer.nnodes=4", "actor_rollout_ref.actor.fsdp_config.param_offload=True",
+       "actor_rollout_ref.actor.use_dynamic_bsz=True", "critic.optim.lr=1", "algorithm.gamma=0.5"},
+  };
+  for (const Arguments& more : cases) EXPECT_EQ(difference(plain, results_of(run(more))), "") << more[0];
+}
+
+TEST_F(Effects, LongPromptsAreRefusedLeftOutOrCut) {
+  const Arguments shorter = {"data.max_prompt_length=3"};
+  const Result error = run_hone(inputs_.path(), tiny_train(inputs_.path(), inputs_ / "error") + base_ + shorter);
+  EXPECT_EQ(error.code, 2);
+  EXPECT_NE(error.err.find("train.jsonl"), std::string::npos) << error.err;
+  std::map<std::string, std::string> forms;
+  for (const std::string mode : {"left", "right", "middle"}) {
+    forms[mode] = io::read_file(run(shorter + Arguments{"data.truncation=" + mode}) + "/rollouts/1.jsonl");
+  }
+  EXPECT_NE(forms["left"], forms["right"]);
+  EXPECT_NE(forms["left"], forms["middle"]);
+  EXPECT_NE(forms["right"], forms["middle"]);
+  const Result filtered = run_hone(inputs_.path(), tiny_train(inputs_.path(), inputs_ / "filtered") + base_ + shorter +
+                                                       Arguments{"data.filter_overlong_prompts=true"});
+  EXPECT_EQ(filtered.code, 2) << "none is left";
+}
+
+TEST_F(Effects, ValidationGoesWhereItIsSentAndIsAsLargeAsAsked) {
+  const Arguments val = {"data.val_files=" + inputs_ / "val.jsonl"};
+  const std::string plain = run(val + Arguments{"trainer.test_freq=1"});
+  EXPECT_EQ(num_lines(plain + "/validation/0.jsonl"), 4) << "before training, a row an answer";
+  EXPECT_EQ(num_lines(plain + "/validation/1.jsonl"), 4);
+  EXPECT_EQ(num_lines(run(val + Arguments{"trainer.val_before_train=false"}) + "/validation/0.jsonl"), -1);
+  EXPECT_EQ(num_lines(run(val + Arguments{"data.val_max_samples=3"}) + "/validation/0.jsonl"), 3);
+  EXPECT_EQ(num_lines(run(val + Arguments{"actor_rollout_ref.rollout.val_kwargs.n=2",
+                                          "actor_rollout_ref.rollout.val_kwargs.do_sample=true",
+                                          "actor_rollout_ref.rollout.val_kwargs.temperature=1"}) +
+                      "/validation/0.jsonl"),
+            8);
+  const std::string only = run(val + Arguments{"trainer.val_only=true"});
+  EXPECT_EQ(num_lines(only + "/validation/0.jsonl"), 4);
+  EXPECT_EQ(list_checkpoints(only + "/checkpoints").size(), 0u);
+  const std::string apart =
+      run(val + Arguments{"trainer.rollout_data_dir=" + inputs_ / "r", "trainer.validation_data_dir=" + inputs_ / "v"});
+  EXPECT_EQ(num_lines(inputs_ / "r/2.jsonl"), 4 * 24);
+  EXPECT_EQ(num_lines(inputs_ / "v/0.jsonl"), 4);
+  EXPECT_EQ(num_lines(apart + "/rollouts/1.jsonl"), -1);
+}
+
+TEST_F(Effects, CheckpointsAreSavedAndKeptAsAsked) {
+  const Arguments four = {"trainer.total_training_steps=4"};
+  const auto steps = [&](const Arguments& more) { return list_checkpoints(run(four + more) + "/checkpoints"); };
+  EXPECT_EQ(steps({}), std::vector<int64_t>{4});
+  EXPECT_EQ(steps({"trainer.save_freq=0"}), std::vector<int64_t>{4});
+  EXPECT_EQ(steps({"trainer.save_freq=1"}), (std::vector<int64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(steps({"trainer.save_freq=3"}), (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(steps({"trainer.save_freq=1", "trainer.max_actor_ckpt_to_keep=1"}), std::vector<int64_t>{4});
+  EXPECT_EQ(steps({"trainer.save_freq=1", "trainer.max_actor_ckpt_to_keep=3"}), (std::vector<int64_t>{2, 3, 4}));
+}
+
+// Where a run goes on from, for every mode and every state of the folders.
+class Start : public Effects {
+ protected:
+  Result go_on(const std::string& folder, const Arguments& more) {
+    return run_hone(inputs_.path(),
+                    tiny_train(inputs_.path(), folder) + base_ + Arguments{"trainer.total_training_steps=3"} + more);
+  }
+  void expect_refused(const Result& result, const std::string& said) {
+    EXPECT_EQ(result.code, 2) << said;
+    EXPECT_NE(result.err.find(said), std::string::npos) << said << "\n" << result.err;
+  }
+};
+
+TEST_F(Start, ResumeModesDoWhatTheySay) {
+  const std::string first = run({"trainer.save_freq=1"}, "first");
+  const std::string one = first + "/checkpoints/global_step_1";
+  EXPECT_EQ(go_on(first, {}).code, 0) << "auto goes on";
+  EXPECT_EQ(metric(first, "training/global_step"), (std::vector<double>{1, 2, 3}));
+  expect_refused(go_on(first, {"trainer.resume_mode=disable"}), "holds checkpoints of an earlier run");
+  EXPECT_EQ(go_on(inputs_ / "new", {"trainer.resume_mode=disable"}).code, 0);
+  for (const char* form : {"", "/", "//"}) {  // from another run's folder, in any spelling
+    const std::string folder = inputs_ / ("from" + std::to_string(number_++));
+    const Arguments named = {"trainer.resume_mode=resume_path", "trainer.resume_from_path=" + one + form,
+                             "trainer.save_freq=1", "trainer.max_actor_ckpt_to_keep=1"};
+    const Result result = go_on(folder, named);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(metric(folder, "training/global_step"), (std::vector<double>{2, 3})) << form;
+    EXPECT_EQ(list_checkpoints(folder + "/checkpoints"), std::vector<int64_t>{3});
+    EXPECT_TRUE(io::exists(one + "/training_state/complete")) << "another run's folder is not pruned";
+  }
+}
+
+TEST_F(Start, WhatCannotBeGoneOnFromIsFoundEarly) {
+  const std::string folder = run({"trainer.save_freq=1"}, "run");
+  const auto at = [&](int step) { return folder + "/checkpoints/global_step_" + std::to_string(step); };
+  const auto named = [](const std::string& path) {
+    return Arguments{"trainer.resume_mode=resume_path", "trainer.resume_from_path=" + path};
+  };
+  expect_refused(go_on(folder, {"trainer.resume_mode=resume_path"}), "expected trainer.resume_from_path, found none");
+  expect_refused(go_on(folder, named(folder)), "expected a folder global_step_N");
+  expect_refused(go_on(folder, named(at(9))), "expected a folder, found nothing at");
+  expect_refused(go_on(folder, named(at(1) + "/actor")), "expected a folder global_step_N");
+  expect_refused(go_on(folder, {"trainer.resume_from_path=" + at(1)}), "expected trainer.resume_mode = resume_path");
+
+  // the newest is damaged: named, with the newest good one, at --check too
+  const std::string weights = at(2) + "/model.safetensors", whole = io::read_file(weights);
+  io::write_file(weights, whole.substr(0, whole.size() / 2));
+  for (const Arguments& more : {Arguments{}, Arguments{"--check"}}) {
+    const Result damaged = go_on(folder, more);
+    expect_refused(damaged, "the newest checkpoint is damaged: " + weights);
+    EXPECT_NE(damaged.err.find("trainer.resume_from_path=" + at(1)), std::string::npos) << damaged.err;
+  }
+  expect_refused(go_on(folder, named(at(2))), weights);
+  io::write_file(weights, whole);
+
+  const std::string state = at(2) + "/training_state/state.json", text = io::read_file(state);
+  io::write_file(state, std::string(text).replace(text.find("\"global_step\": 2"), 16, "\"global_step\": 1"));
+  expect_refused(go_on(folder, {}), "global_step: expected 2, the step of the folder's name, found 1");
+  io::write_file(state, text);
+
+  // files where folders are due
+  for (const char* name : {"", "/checkpoints", "/rollouts", "/validation"}) {
+    const std::string other = inputs_ / ("other" + std::to_string(number_++));
+    if (*name != '\0') io::make_folders(other);
+    io::write_file(other + name, "text");
+    expect_refused(go_on(other, {}), other + name + ": expected a folder, found a file");
+    expect_refused(go_on(other, {"--check"}), "expected a folder, found a file");
+  }
+  EXPECT_EQ(go_on(folder, {}).code, 0) << "nothing of this harmed the run";
+}
+
+}  // namespace
+}  // namespace hone::test
