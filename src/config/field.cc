@@ -29,8 +29,8 @@ bool from_json(const Json& json, double& out) {
 }
 bool from_json(const Json& json, std::string& out) {
   if (json.is_string()) out = json.as_string();
-  if (json.is_int()) out = json.dump();  // a name such as 2024
-  return json.is_string() || json.is_int();
+  if (json.is_number()) out = json.dump();  // a name such as 2024 or 1.5
+  return json.is_string() || json.is_number();
 }
 template <class T>
 bool from_json(const Json& json, std::optional<T>& out) {

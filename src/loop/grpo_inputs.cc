@@ -50,7 +50,7 @@ TrainerOptions trainer_options(const Recipe& recipe, const Tokenizer& tokenizer)
   options.optimizer.beta2 = static_cast<float>(actor.optim.betas[1]);
   options.optimizer.weight_decay = static_cast<float>(actor.optim.weight_decay);
   options.optimizer.grad_clip = static_cast<float>(actor.grad_clip);
-  options.micro_batch_tokens = actor.ppo_max_token_len_per_gpu;
+  options.micro_batch_tokens = std::max(actor.ppo_max_token_len_per_gpu, longest_sequence(recipe));
   options.valid_vocab = tokenizer.vocab_size();
   return options;
 }

@@ -51,8 +51,10 @@ void add_actor(Schema& s, ActorRecipe& a) {
        "Prompts of an optimizer step; a step draws train_batch_size prompts and makes as many updates as that needs.")
       .at_least(1)
       .also_called({"mini_batch_size"});
-  s.field(p + "ppo_max_token_len_per_gpu", &a.ppo_max_token_len_per_gpu,
-          "Tokens of a micro-batch: memory against speed. The loss is the same but for the rounding of sums.")
+  s.field(
+       p + "ppo_max_token_len_per_gpu", &a.ppo_max_token_len_per_gpu,
+       "Tokens of a micro-batch: memory against speed. The loss is the same but for the rounding of sums. The default "
+       "is raised to the longest prompt and answer.")
       .at_least(1);
   s.field(p + "clip_ratio", &a.clip_ratio, "Ratios are clipped to 1 - low .. 1 + high; this is what both fall back to.")
       .at_least(0)
@@ -224,7 +226,8 @@ void validate(const Recipe& r, io::Faults& faults) {
       fmt::format("actor_rollout_ref.rollout.max_num_batched_tokens = {}: expected at least {} (the longest prompt and "
                   "answer), because enable_chunked_prefill is false",
                   r.rollout.max_num_batched_tokens, longest));
-  expect(r.actor.ppo_max_token_len_per_gpu >= longest,
+  const bool budget_given = r.actor.ppo_max_token_len_per_gpu != ActorRecipe().ppo_max_token_len_per_gpu;
+  expect(!budget_given || r.actor.ppo_max_token_len_per_gpu >= longest,
          fmt::format(
              "actor_rollout_ref.actor.ppo_max_token_len_per_gpu = {}: expected at least {}, the longest prompt and "
              "answer",

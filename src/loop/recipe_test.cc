@@ -134,6 +134,12 @@ TEST(Recipe, RefusesWithTheReason) {
   EXPECT_NE(error_of({}, {}).find("3 faults"), std::string::npos) << error_of({}, {});
 }
 
+TEST(Recipe, TheTokenBudgetOfTheDefaultHoldsTheLongestAnswer) {
+  EXPECT_EQ(error_of({"data.max_response_length=20000", "actor_rollout_ref.actor.use_dynamic_bsz=False"}), "");
+  EXPECT_NE(error_of({"data.max_response_length=20000", "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=20000"}),
+            "");
+}
+
 TEST(Recipe, SizesNeedNotDivide) {
   EXPECT_EQ(error_of({"data.train_batch_size=7", "actor_rollout_ref.rollout.n=3",
                       "actor_rollout_ref.actor.ppo_mini_batch_size=4"}),

@@ -170,6 +170,53 @@ TEST_F(Effects, CheckpointsAreSavedAndKeptAsAsked) {
   EXPECT_EQ(steps({"trainer.save_freq=1", "trainer.max_actor_ckpt_to_keep=3"}), (std::vector<int64_t>{2, 3, 4}));
 }
 
+TEST_F(Effects, OptionsOfSftDoWhatTheySay) {
+  const Arguments two = {"trainer.total_training_steps=2", "data.val_files=" + inputs_ / "sft.jsonl",
+                         "trainer.test_freq=1"};
+  const auto sft = [&](const Arguments& more) {
+    const std::string folder = inputs_ / ("sft" + std::to_string(number_++));
+    const Result result = run_hone(inputs_.path(), tiny_sft(inputs_.path(), folder) + two + more);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return folder;
+  };
+  const auto plain = bits_of(sft({}));
+  const Arguments changing[] = {
+      {"data.seed=5"},
+      {"data.shuffle=false"},
+      {"data.train_max_samples=5"},
+      {"data.val_max_samples=2"},
+      {"data.prompt_key=response"},
+      {"data.train_batch_size=5"},
+      {"data.max_length=12", "data.truncation=left"},
+      {"data.max_length=12", "data.truncation=right"},
+      {"optim.lr=2e-2"},
+      {"optim.lr_warmup_steps=2"},
+      {"optim.lr_warmup_steps_ratio=1"},
+      {"optim.weight_decay=0.5"},
+      {"optim.betas=[0.5,0.9]"},
+      {"optim.lr_scheduler=constant"},
+      {"optim.min_lr_ratio=0.5"},
+      {"optim.num_cycles=1.5"},
+      {"optim.total_training_steps=20"},
+      {"optim.clip_grad=1e-3"},
+      {"trainer.seed=3"},
+  };
+  for (const Arguments& more : changing) {
+    EXPECT_NE(difference(plain, bits_of(sft(more))), "") << more[0] << " changes nothing";
+  }
+  const Arguments still[] = {
+      {"trainer.num_threads=2"},
+      {"trainer.save_freq=1"},
+      {"trainer.project_name=x"},
+      {"data.micro_batch_size_per_gpu=1", "model.fsdp_config.cpu_offload=True", "use_remove_padding=True"},
+  };
+  for (const Arguments& more : still) EXPECT_EQ(difference(plain, bits_of(sft(more))), "") << more[0];
+  EXPECT_EQ(metric(sft({"trainer.test_freq=0"}), "val/loss").size(), 0u);
+  EXPECT_EQ(metric(sft({"trainer.test_freq=2"}), "val/loss").size(), 1u);
+  EXPECT_EQ(list_checkpoints(sft({"trainer.save_freq=1", "trainer.max_ckpt_to_keep=1"}) + "/checkpoints"),
+            std::vector<int64_t>{2});
+}
+
 // Where a run goes on from, for every mode and every state of the folders.
 class Start : public Effects {
  protected:

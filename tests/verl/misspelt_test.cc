@@ -11,8 +11,7 @@
 namespace hone {
 namespace {
 
-std::vector<std::string> misspelt(const std::string& key) {
-  const size_t begin = key.rfind('.') + 1;  // 0 without a dot
+std::vector<std::string> misspelt(const std::string& key, size_t begin) {
   std::vector<std::string> forms;
   for (size_t i = begin; i < key.size(); ++i) {
     if (key.size() - begin > 1) forms.push_back(key.substr(0, i) + key.substr(i + 1));
@@ -26,6 +25,8 @@ std::vector<std::string> misspelt(const std::string& key) {
   return forms;
 }
 
+size_t last_part(const std::string& key) { return key.rfind('.') + 1; }  // 0 without a dot
+
 // Of honoured options every form; of the others, which are many, every `stride`-th.
 template <class R>
 void expect_all_named(size_t stride) {
@@ -38,11 +39,11 @@ void expect_all_named(size_t stride) {
   }
   std::map<std::string, std::set<std::string>> meant;  // a form may be that of two keys: top_ of top_k and top_p
   for (const auto& [key, step] : keys) {
-    for (const std::string& form : misspelt(key)) meant[form].insert(key);
+    for (const std::string& form : misspelt(key, last_part(key))) meant[form].insert(key);
   }
   size_t tried = 0, named = 0;
   for (const auto& [key, step] : keys) {
-    const std::vector<std::string> forms = misspelt(key);
+    const std::vector<std::string> forms = misspelt(key, last_part(key));
     for (size_t i = 0; i < forms.size(); i += step) {
       if (schema.is_known(forms[i])) continue;  // one of two keys that differ by a letter, or within an open group
       const std::string nearest = schema.nearest(forms[i]);
@@ -57,6 +58,20 @@ void expect_all_named(size_t stride) {
 
 TEST(Misspelt, EveryOptionOfTrainNamesItself) { expect_all_named<Recipe>(29); }
 TEST(Misspelt, EveryOptionOfSftNamesItself) { expect_all_named<SftRecipe>(5); }
+
+// The groups before it too.
+TEST(Misspelt, GroupsNameThemselves) {
+  Recipe recipe;
+  const config::Schema schema = schema_of(recipe);
+  for (const config::Field& field : schema.fields()) {
+    const std::vector<std::string> forms = misspelt(field.key(), 0);
+    for (size_t i = 0; i < forms.size(); i += 7) {
+      const bool in_groups = forms[i].ends_with(field.key().substr(field.key().rfind('.')));
+      if (!in_groups || schema.is_known(forms[i])) continue;
+      EXPECT_EQ(schema.nearest(forms[i]), field.key()) << forms[i];
+    }
+  }
+}
 
 // What a user sees: the place, the key as typed, the key that was meant.
 TEST(Misspelt, TheFaultSaysWhere) {
