@@ -2,6 +2,7 @@
 
 #include "bench/gemm.h"
 #include "bench/rollout.h"
+#include "bench/tokenize.h"
 #include "bench/train.h"
 #include "core/error.h"
 
@@ -18,6 +19,7 @@ constexpr Bench kBenches[] = {
     {"gemm", run_gemm},
     {"train", run_train},
     {"rollout", run_rollout},
+    {"tokenize", run_tokenize},
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ struct Options {
   std::optional<DType> dtype;                   // default: bf16 where the processor has its dot product, else f32
   int threads = 0;                              // 0: one for each core
   int repetitions = 9;                          // of each timing, ours and the peer's by turns
+  std::string tokenizer, text;                  // tokenize: folder and file; empty: made by the benchmark
   bool json = false;                            // one JSON object a line; else a line to read
   std::function<void(std::string_view)> print;  // receives each line
 };

@@ -14,6 +14,8 @@ int run_bench(const BenchArgs& args) {
   bench::Options options;
   options.json = args.json;
   options.threads = args.threads;
+  options.tokenizer = args.tokenizer;
+  options.text = args.text;
   if (args.repetitions > 0) options.repetitions = args.repetitions;
   if (args.dtype == "bfloat16") {
     options.dtype = DType::bf16;

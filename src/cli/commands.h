@@ -53,7 +53,8 @@ struct TokenizeArgs {
   std::string tokenizer;
   std::vector<std::string> texts;  // none: standard input
   bool jsonl = false;              // {"text"} lines in, {"ids"} lines out
-  bool allow_special = true;
+  bool decode = false;             // the other way: ids in, text out
+  bool allow_special = true;       // decoding: show them
 };
 int run_tokenize(const TokenizeArgs& args);
 
@@ -73,7 +74,7 @@ int run_selftest(const SelftestArgs& args);
 struct BenchArgs {
   std::vector<std::string> names;
   bool json = false;
-  std::string dtype;
+  std::string dtype, tokenizer, text;
   int threads = 0, repetitions = 0;
 };
 int run_bench(const BenchArgs& args);

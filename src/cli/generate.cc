@@ -22,9 +22,8 @@ std::vector<Prompt> read_prompts(const GenerateArgs& args, const Tokenizer& toke
     prompt.text = text;
     prompt.file = "prompt";
     prompt.line = static_cast<int64_t>(prompts.size()) + 1;
-    prompt.ids = tokenizer.prefix_ids();
-    const auto ids = tokenizer.encode(text, true);
-    prompt.ids.insert(prompt.ids.end(), ids.begin(), ids.end());
+    prompt.ids = tokenizer.encode(text, true);
+    tokenizer.add_prefix(prompt.ids);
     prompts.push_back(std::move(prompt));
   }
   return prompts;
@@ -55,6 +54,7 @@ int run_generate(const GenerateArgs& args) {
   const int64_t limit = answer_limit(args.model, args.max_new_tokens, 128, prompts);
   Inference inference(args.model, args.dtype, args.threads,
                       std::clamp<int64_t>(args.n * static_cast<int64_t>(prompts.size()), 1, 64), prompts, limit);
+  if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
   SamplingParams sampling;
   sampling.temperature = static_cast<float>(args.temperature);
   sampling.max_new_tokens = limit;

@@ -80,11 +80,13 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   g->add_option("--threads", a.generate.threads, "0: one for each core")->capture_default_str();
   g->add_flag("--json", a.generate.json, "one JSON object an answer, with ids and log-probs");
 
-  CLI::App* t = add(app, "tokenize", "text to ids", a.tokenize, run_tokenize, exit_code);
+  CLI::App* t = add(app, "tokenize", "text to ids and back", a.tokenize, run_tokenize, exit_code);
   t->add_option("--tokenizer,--model", a.tokenize.tokenizer, "folder with tokenizer.json")->required();
-  t->add_option("texts", a.tokenize.texts, "texts (none: standard input)");
+  t->add_option("texts", a.tokenize.texts, "texts, or with --decode ids (none: standard input)");
   t->add_flag("--jsonl", a.tokenize.jsonl, "{\"text\"} lines in, {\"ids\"} lines out");
-  t->add_flag("!--no-special", a.tokenize.allow_special, "text of special tokens is text like any other");
+  t->add_flag("--decode", a.tokenize.decode, "ids to text; with --jsonl {\"ids\"} lines in, {\"text\"} lines out");
+  t->add_flag("!--no-special", a.tokenize.allow_special,
+              "text of special tokens is text like any other; with --decode they give no text");
 }
 
 void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
@@ -108,6 +110,9 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   b->add_option("--dtype", a.bench.dtype, "bfloat16 or float32 (default: bfloat16 where the processor has it)");
   b->add_option("--threads", a.bench.threads, "0: one for each core");
   b->add_option("--repetitions", a.bench.repetitions, "of each timing (0: the benchmark's own)");
+  b->add_option("--tokenizer", a.bench.tokenizer,
+                "tokenize: folder with tokenizer.json (default: a small one made here)");
+  b->add_option("--text", a.bench.text, "tokenize: JSONL or text file (default: text made here)");
 
   CLI::App* x = app.add_subcommand("explain", "what a metric or an option means");
   x->add_option("name", a.explained, "metric or option (none: all metrics)");

@@ -69,19 +69,17 @@ EngineOptions engine_options(const Recipe& recipe) {
 }
 
 GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, bool quiet) {
-  GrpoInputs inputs{Tokenizer::load(recipe.model.path),
-                    read_end_ids(recipe.model.path),
-                    {},
-                    {},
-                    weights::load_config(recipe.model.path)};
+  GrpoInputs inputs{Tokenizer::load(recipe.model.path), {}, {}, {}, weights::load_config(recipe.model.path)};
+  EndIds end_ids = find_end_ids(recipe.model.path, inputs.tokenizer);
+  inputs.end_ids = std::move(end_ids.ids);
+  if (!quiet && !end_ids.note.empty()) fmt::print("{}\n", end_ids.note);
   if (inputs.tokenizer.vocab_size() > inputs.config.vocab_size) {
     throw Error(fmt::format("{}: the tokenizer knows {} ids, the model {}", recipe.model.path,
                             inputs.tokenizer.vocab_size(), inputs.config.vocab_size),
                 "take config.json and tokenizer.json from one model");
   }
   if (inputs.end_ids.empty() && !recipe.rollout.ignore_eos) {
-    throw Error(fmt::format("{}: neither generation_config.json nor config.json names eos_token_id", recipe.model.path),
-                "an answer has to end on an id, or set actor_rollout_ref.rollout.ignore_eos=true");
+    throw Error(end_ids.note, "an answer has to end on an id, or set actor_rollout_ref.rollout.ignore_eos=true");
   }
   if (longest_sequence(recipe) > inputs.config.max_position_embeddings) {
     throw Error(fmt::format("data.max_prompt_length + data.max_response_length = {}, the model's context is {}",

@@ -40,7 +40,7 @@ void check_temperature(double temperature) {
 
 Inference::Inference(const std::string& folder, const std::string& dtype_name, int threads, int64_t max_num_seqs,
                      std::span<const Prompt> prompts, int64_t max_new_tokens)
-    : ctx_(resolve_threads(threads)), tokenizer_(Tokenizer::load(folder)), end_ids_(read_end_ids(folder)) {
+    : ctx_(resolve_threads(threads)), tokenizer_(Tokenizer::load(folder)), end_ids_(find_end_ids(folder, tokenizer_)) {
   const DType dtype = resolve_dtype(dtype_name, ctx_.target);
   const ModelConfig config = weights::load_config(folder);
   if (tokenizer_.vocab_size() > config.vocab_size) {

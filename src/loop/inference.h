@@ -9,6 +9,7 @@
 #include "loop/evaluate.h"
 #include "models/decoder.h"
 #include "rollout/engine.h"
+#include "text/end_ids.h"
 #include "text/tokenizer.h"
 
 namespace hone {
@@ -29,7 +30,10 @@ class Inference {
             std::span<const Prompt> prompts, int64_t max_new_tokens);
 
   const Tokenizer& tokenizer() const { return tokenizer_; }
-  const std::vector<int32_t>& end_ids() const { return end_ids_; }
+  const std::vector<int32_t>& end_ids() const { return end_ids_.ids; }
+  const std::string& end_note() const {
+    return end_ids_.note;
+  }  // for the user, where end ids are not as they should be
   Engine& engine() { return *engine_; }
   const kernels::Context& context() const { return ctx_; }
   const Decoder& decoder() const { return *decoder_; }
@@ -37,7 +41,7 @@ class Inference {
  private:
   kernels::Context ctx_;
   Tokenizer tokenizer_;
-  std::vector<int32_t> end_ids_;
+  EndIds end_ids_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<Engine> engine_;
 };

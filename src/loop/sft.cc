@@ -67,10 +67,9 @@ Inputs load_inputs(const SftRecipe& recipe) {
   inputs.source = recipe.model.partial_pretrain.empty() ? recipe.model.init_config : recipe.model.partial_pretrain;
   inputs.config = weights::load_config(inputs.source);
   const Tokenizer tokenizer = Tokenizer::load(inputs.source);
-  const std::vector<int32_t> end_ids = read_end_ids(inputs.source);
-  if (end_ids.empty()) {
-    throw Error(fmt::format("{}: neither generation_config.json nor config.json names eos_token_id", inputs.source),
-                "an answer has to end on an id that the model can learn");
+  const EndIds end_ids = find_end_ids(inputs.source, tokenizer);
+  if (end_ids.ids.empty()) {
+    throw Error(end_ids.note, "an answer has to end on an id that the model can learn");
   }
   inputs.valid_vocab = tokenizer.vocab_size();
   if (inputs.valid_vocab > inputs.config.vocab_size) {
@@ -85,10 +84,10 @@ Inputs load_inputs(const SftRecipe& recipe) {
   }
   io::Faults faults;
   const SftDataRecipe& data = recipe.data;
-  inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, tokenizer, end_ids.front(), faults,
-                                &inputs.hash);
+  inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, tokenizer, end_ids.ids.front(),
+                                faults, &inputs.hash);
   inputs.validation =
-      load_sequences(recipe, data.val_files, data.val_max_samples, tokenizer, end_ids.front(), faults, nullptr);
+      load_sequences(recipe, data.val_files, data.val_max_samples, tokenizer, end_ids.ids.front(), faults, nullptr);
   faults.raise_if_any("the data cannot be used as it is");
   return inputs;
 }

@@ -77,7 +77,7 @@ class Reader {
   bool fill_ids(Prompt& prompt, const std::string& place) {
     auto ids = encode_field(tokenizer_, prompt.text, options_.prompt_key, place, faults_);
     if (!ids) return true;
-    ids->insert(ids->begin(), tokenizer_.prefix_ids().begin(), tokenizer_.prefix_ids().end());
+    tokenizer_.add_prefix(*ids);
     if (ids->empty()) faults_.add(fmt::format("{}: {} is empty", place, options_.prompt_key));
     const auto length = static_cast<int64_t>(ids->size());
     if (length > options_.max_prompt_length) {

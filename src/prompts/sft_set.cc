@@ -43,7 +43,7 @@ std::vector<SftExample> load_sft_examples(const SftSetOptions& options, const To
       auto prompt_ids = encode_field(tokenizer, *prompt, options.prompt_key, place, faults);
       auto response_ids = encode_field(tokenizer, *response, options.response_key, place, faults);
       if (!prompt_ids || !response_ids) continue;
-      prompt_ids->insert(prompt_ids->begin(), tokenizer.prefix_ids().begin(), tokenizer.prefix_ids().end());
+      tokenizer.add_prefix(*prompt_ids);
       response_ids->push_back(end_id);
       if (prompt_ids->empty()) faults.add(fmt::format("{}: {} is empty", place, options.prompt_key));
       SftExample example{std::move(*prompt_ids), std::move(*response_ids)};

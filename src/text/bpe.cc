@@ -1,14 +1,14 @@
 #include "text/bpe.h"
 
-#include <queue>
+#include <algorithm>
 #include <tuple>
 
 #include "core/error.h"
 
 namespace hone::text {
 
-Bpe::Bpe(const Vocabulary& vocabulary, MergeTable merges, bool whole_first)
-    : merges_(std::move(merges)), whole_(vocabulary.size()) {
+Bpe::Bpe(const Vocabulary& vocabulary, MergeTable merges, BpeRules rules)
+    : merges_(std::move(merges)), rules_(rules), whole_(vocabulary.size()) {
   byte_ids_.fill(-1);
   for (const auto& [bytes, id] : vocabulary) {
     if (bytes.size() == 1) byte_ids_[static_cast<unsigned char>(bytes[0])] = id;
@@ -16,7 +16,9 @@ Bpe::Bpe(const Vocabulary& vocabulary, MergeTable merges, bool whole_first)
   std::vector<int32_t> ids;
   for (const auto& [bytes, id] : vocabulary) {
     ids.clear();
-    if (whole_first || (append_merged(bytes, ids) && ids.size() == 1 && ids[0] == id)) whole_.insert(bytes, id);
+    if (rules_.ignore_merges || (append_merged(bytes, ids) && ids.size() == 1 && ids[0] == id)) {
+      whole_.insert(bytes, id);
+    }
   }
 }
 
@@ -29,15 +31,21 @@ bool Bpe::encode(std::string_view piece, std::vector<int32_t>& ids) const {
 
 bool Bpe::append_merged(std::string_view piece, std::vector<int32_t>& ids) const {
   const size_t begin = ids.size();
+  bool after_unknown = false;
   for (const char byte : piece) {
-    const int32_t id = byte_ids_[static_cast<unsigned char>(byte)];
-    if (id < 0) {
-      ids.resize(begin);
-      return false;
+    int32_t id = byte_ids_[static_cast<unsigned char>(byte)];
+    const bool unknown = id < 0;
+    if (unknown) {
+      if (!rules_.unknown_id) {
+        ids.resize(begin);
+        return false;
+      }
+      id = *rules_.unknown_id;
     }
-    ids.push_back(id);
+    if (!(unknown && after_unknown && rules_.fuse_unknown)) ids.push_back(id);
+    after_unknown = unknown;
   }
-  if (piece.size() <= kMaxScan) {
+  if (ids.size() - begin <= kMaxScan) {
     merge_by_scan(merges_, ids, begin);
   } else {
     merge_by_heap(merges_, ids, begin);
@@ -69,25 +77,45 @@ void merge_by_scan(const MergeTable& merges, std::vector<int32_t>& ids, size_t b
   ids.resize(begin + n);
 }
 
+namespace {
+
+// What becomes of two neighbours; `place` is the left one's. The heap gives the lowest rank, then the leftmost.
+struct Candidate {
+  uint32_t rank, place;
+  int32_t id;
+  bool operator<(const Candidate& other) const {
+    return std::tie(rank, place) > std::tie(other.rank, other.place);  // std heaps have the greatest on top
+  }
+};
+
+}  // namespace
+
 void merge_by_heap(const MergeTable& merges, std::vector<int32_t>& ids, size_t begin) {
   constexpr int32_t kGone = -1;
-  const size_t n = ids.size() - begin;
+  HONE_CHECK(ids.size() - begin < UINT32_MAX, "{} symbols", ids.size() - begin);
+  const auto n = static_cast<uint32_t>(ids.size() - begin);
   int32_t* symbol = ids.data() + begin;
-  std::vector<size_t> left(n), right(n);                // neighbours still there; n is the end
-  using Entry = std::tuple<uint32_t, size_t, int32_t>;  // rank, place, id made
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
-  const auto push = [&](size_t i) {
-    if (right[i] >= n) return;
+  std::vector<uint32_t> left(n), right(n);  // neighbours still there; n is the end
+  for (uint32_t i = 0; i < n; ++i) left[i] = i == 0 ? n : i - 1, right[i] = i + 1;
+  std::vector<Candidate> heap;
+  const auto add = [&](uint32_t i) {
+    if (right[i] >= n) return false;
     const Merge merge = merges.find(symbol[i], symbol[right[i]]);
-    if (merge.rank != kNoRank) heap.emplace(merge.rank, i, merge.id);
+    if (merge.rank == kNoRank) return false;
+    heap.push_back({merge.rank, i, merge.id});
+    return true;
   };
-  for (size_t i = 0; i < n; ++i) left[i] = i == 0 ? n : i - 1, right[i] = i + 1;
-  for (size_t i = 0; i < n; ++i) push(i);
+  const auto push = [&](uint32_t i) {
+    if (add(i)) std::push_heap(heap.begin(), heap.end());
+  };
+  for (uint32_t i = 0; i < n; ++i) add(i);
+  std::make_heap(heap.begin(), heap.end());
   while (!heap.empty()) {
-    const auto [rank, i, id] = heap.top();
-    heap.pop();
+    std::pop_heap(heap.begin(), heap.end());
+    const auto [rank, i, id] = heap.back();
+    heap.pop_back();
     if (symbol[i] == kGone || right[i] >= n) continue;
-    const size_t j = right[i];
+    const uint32_t j = right[i];
     const Merge merge = merges.find(symbol[i], symbol[j]);
     if (merge.rank != rank || merge.id != id) continue;  // the pair has changed since
     symbol[i] = id;
@@ -98,7 +126,7 @@ void merge_by_heap(const MergeTable& merges, std::vector<int32_t>& ids, size_t b
     if (left[i] < n) push(left[i]);
   }
   size_t kept = 0;
-  for (size_t i = 0; i < n; ++i) {
+  for (uint32_t i = 0; i < n; ++i) {
     if (symbol[i] != kGone) symbol[kept++] = symbol[i];
   }
   ids.resize(begin + kept);

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,19 +17,26 @@ namespace hone::text {
 // A token as the bytes it stands for.
 using Vocabulary = std::vector<std::pair<std::string, int32_t>>;
 
+struct BpeRules {
+  bool ignore_merges = false;              // a piece that is a token is that token, whatever the merges say
+  std::optional<int32_t> unknown_id = {};  // stands for each byte without a token
+  bool fuse_unknown = false;               // for each run of such bytes
+};
+
 class Bpe {
  public:
-  // The strings of `vocabulary` are distinct. `whole_first`: a piece that is a token is that token, whatever the merges
-  // say (`ignore_merges`).
-  Bpe(const Vocabulary& vocabulary, MergeTable merges, bool whole_first);
+  // The strings of `vocabulary` are distinct.
+  Bpe(const Vocabulary& vocabulary, MergeTable merges, BpeRules rules);
 
-  // Appends the ids of the piece. Returns false, with `ids` as they were, when a byte of it has no token.
+  // Appends the ids of the piece. Returns false, with `ids` as they were, when a byte of it has no token and there is
+  // none for unknown bytes.
   bool encode(std::string_view piece, std::vector<int32_t>& ids) const;
 
  private:
   bool append_merged(std::string_view piece, std::vector<int32_t>& ids) const;
 
   MergeTable merges_;
+  BpeRules rules_;
   std::array<int32_t, 256> byte_ids_{};
   TokenTable whole_;  // tokens which are the encoding of their own bytes: most pieces are found here
 };

@@ -63,7 +63,7 @@ TEST(Bpe, ScanAndHeapGiveWhatTheDefinitionGives) {
     merge_by_heap(toy.table, by_heap, 1);
     EXPECT_EQ(std::vector<int32_t>(by_scan.begin() + 1, by_scan.end()), expected);
     EXPECT_EQ(by_heap, by_scan);
-    const Bpe bpe(toy.vocabulary, toy.table, false);
+    const Bpe bpe(toy.vocabulary, toy.table, {});
     std::string piece;
     for (const int32_t s : symbols) piece += static_cast<char>('a' + s);
     std::vector<int32_t> ids;
@@ -76,22 +76,31 @@ TEST(Bpe, LeftmostOfEqualsFirst) {
   MergeTable merges(1);
   merges.insert(0, 0, {0, 1});
   std::vector<int32_t> ids;
-  ASSERT_TRUE(Bpe({{"a", 0}, {"aa", 1}}, merges, false).encode("aaaaa", ids));
+  ASSERT_TRUE(Bpe({{"a", 0}, {"aa", 1}}, merges, {}).encode("aaaaa", ids));
   EXPECT_EQ(ids, (std::vector<int32_t>{1, 1, 0}));
 }
 
 TEST(Bpe, AWholePieceThatIsATokenIsTakenOnlyWhenMergesMakeItOrAreIgnored) {
   const Vocabulary vocabulary = {{"a", 0}, {"b", 1}, {"ab", 2}};
   std::vector<int32_t> ids;
-  ASSERT_TRUE(Bpe(vocabulary, MergeTable(0), false).encode("ab", ids));
-  ASSERT_TRUE(Bpe(vocabulary, MergeTable(0), true).encode("ab", ids));
+  ASSERT_TRUE(Bpe(vocabulary, MergeTable(0), {}).encode("ab", ids));
+  ASSERT_TRUE(Bpe(vocabulary, MergeTable(0), {.ignore_merges = true}).encode("ab", ids));
   EXPECT_EQ(ids, (std::vector<int32_t>{0, 1, 2}));
 }
 
 TEST(Bpe, AByteWithoutTokenIsReportedAndNothingIsAppended) {
   std::vector<int32_t> ids = {5};
-  EXPECT_FALSE(Bpe({{"a", 0}}, MergeTable(0), false).encode("ab", ids));
+  EXPECT_FALSE(Bpe({{"a", 0}}, MergeTable(0), {}).encode("ab", ids));
   EXPECT_EQ(ids, std::vector<int32_t>{5});
+}
+
+TEST(Bpe, AnUnknownTokenStandsForBytesOrForTheirRuns) {
+  const Vocabulary vocabulary = {{"a", 0}, {"b", 1}};
+  std::vector<int32_t> each, fused;
+  ASSERT_TRUE(Bpe(vocabulary, MergeTable(0), {.unknown_id = 9}).encode("axyb", each));
+  ASSERT_TRUE(Bpe(vocabulary, MergeTable(0), {.unknown_id = 9, .fuse_unknown = true}).encode("axybz", fused));
+  EXPECT_EQ(each, (std::vector<int32_t>{0, 9, 9, 1}));
+  EXPECT_EQ(fused, (std::vector<int32_t>{0, 9, 1, 9}));
 }
 
 TEST(Bpe, ALongPieceIsQuick) {
@@ -99,7 +108,7 @@ TEST(Bpe, ALongPieceIsQuick) {
   merges.insert(0, 0, {0, 1});
   merges.insert(1, 1, {1, 2});
   std::vector<int32_t> ids;
-  ASSERT_TRUE(Bpe({{"a", 0}, {"aa", 1}, {"aaaa", 2}}, merges, false).encode(std::string(200'001, 'a'), ids));
+  ASSERT_TRUE(Bpe({{"a", 0}, {"aa", 1}, {"aaaa", 2}}, merges, {}).encode(std::string(200'001, 'a'), ids));
   EXPECT_EQ(ids.size(), 50'001u);
 }
 

@@ -1,32 +1,71 @@
 #include "text/end_ids.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "core/error.h"
 #include "io/file.h"
 #include "io/json.h"
 
 namespace hone {
 
-std::vector<int32_t> read_end_ids(const std::string& folder) {
-  std::vector<int32_t> ids;
-  const auto add = [&](const io::JsonAt& at) {
-    const int64_t id = at.as_int();
-    if (id < 0 || id > INT32_MAX) at.fail("an id is not negative and below 2^31");
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(static_cast<int32_t>(id));
-  };
-  for (const char* name : {"generation_config.json", "config.json"}) {
-    const std::string path = io::join_path(folder, name);
-    if (!io::exists(path)) continue;
-    const io::Json json = io::read_json(path);
-    const auto value = io::JsonAt(json, path).find("eos_token_id");
-    if (!value) continue;
-    if (value->value().is_array()) {
-      for (const auto& item : value->items()) add(item);
-    } else {
-      add(*value);
-    }
+namespace {
+
+using io::JsonAt;
+
+void add_id(const JsonAt& at, const Tokenizer& tokenizer, std::vector<int32_t>& ids) {
+  const int64_t id = at.as_int();
+  if (id < 0 || id >= tokenizer.vocab_size()) {
+    throw Error(
+        fmt::format("{}: end id {} is outside the tokenizer's ids, [0, {})", at.where(), id, tokenizer.vocab_size()),
+        "no answer could end on it; take the id of an end token, or the tokenizer of this model");
   }
-  return ids;
+  if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(static_cast<int32_t>(id));
+}
+
+void add_ids_of(const std::string& path, const Tokenizer& tokenizer, std::vector<int32_t>& ids) {
+  if (!io::exists(path)) return;
+  const io::Json json = io::read_json(path);
+  const auto value = JsonAt(json, path).find("eos_token_id");
+  if (!value) return;
+  if (!value->value().is_array()) return add_id(*value, tokenizer, ids);
+  for (const JsonAt& item : value->items()) add_id(item, tokenizer, ids);
+}
+
+// `eos_token` is a text, or an added token with a `content`.
+std::optional<std::string> read_end_token(const std::string& path) {
+  if (!io::exists(path)) return {};
+  const io::Json json = io::read_json(path);
+  const auto token = JsonAt(json, path).find("eos_token");
+  if (!token) return {};
+  return token->value().is_object() ? (*token)["content"].as_string() : token->as_string();
+}
+
+}  // namespace
+
+EndIds find_end_ids(const std::string& folder, const Tokenizer& tokenizer) {
+  EndIds found;
+  for (const char* name : {"generation_config.json", "config.json"}) {
+    add_ids_of(io::join_path(folder, name), tokenizer, found.ids);
+  }
+  if (!found.ids.empty()) return found;
+  const std::string path = io::join_path(folder, "tokenizer_config.json");
+  const auto token = read_end_token(path);
+  if (!token) {
+    found.note = fmt::format("{}: no file names an end id (eos_token_id): answers end at their limit only", folder);
+    return found;
+  }
+  const auto id = tokenizer.find(*token);
+  if (!id) {
+    throw Error(fmt::format("{}: eos_token: '{}' is no token of the tokenizer", path, *token),
+                "name one of its tokens, or eos_token_id in generation_config.json");
+  }
+  found.ids.push_back(*id);
+  found.note = fmt::format(
+      "{}: neither generation_config.json nor config.json has eos_token_id; answers end on '{}' ({})"
+      " of tokenizer_config.json",
+      folder, *token, *id);
+  return found;
 }
 
 }  // namespace hone

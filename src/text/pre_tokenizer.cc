@@ -1,103 +1,132 @@
 #include "text/pre_tokenizer.h"
 
-#include <array>
+#include <algorithm>
 
-#include "text/unicode.h"
 #include "text/utf8.h"
 
 namespace hone::text {
 
 namespace {
 
-constexpr char32_t kLongS = 0x17F;  // folds to s, so the pattern's (?i) takes it for one
-
-struct Char {
-  char32_t value = 0;
-  CharClass kind = CharClass::other;
-  size_t end = 0;
+struct Span {
+  size_t begin = 0, end = 0;
+  bool is_match = false;
 };
 
-constexpr auto kAsciiClass = [] {
-  std::array<CharClass, 0x80> table{};
-  for (size_t c = 0; c < table.size(); ++c) table[c] = classify_ascii(static_cast<unsigned char>(c));
-  return table;
-}();
-
-Char char_at(std::string_view text, size_t begin) {
-  const auto byte = static_cast<unsigned char>(text[begin]);
-  if (byte < 0x80) return {byte, kAsciiClass[byte], begin + 1};
-  const CodePoint point = decode_code_point(text, begin);
-  return {point.value, classify(point.value), begin + point.size};
-}
-
-bool is_newline(char32_t c) { return c == '\r' || c == '\n'; }
-
-// End of the run of `kind` that begins at `begin` (which may be empty), of at most `max_chars`.
-size_t run_end(std::string_view text, size_t begin, CharClass kind, int max_chars = -1) {
-  size_t end = begin;
-  for (; end < text.size() && max_chars != 0; --max_chars) {
-    const Char c = char_at(text, end);
-    if (c.kind != kind) break;
-    end = c.end;
+// Matches and what stands between them, in order; together they are the text.
+std::vector<Span> find_spans(const PreStep& step, std::string_view text) {
+  std::vector<Span> spans;
+  size_t taken = 0;
+  const auto take_match = [&](size_t begin, size_t end) {
+    if (taken < begin) spans.push_back({taken, begin, step.invert});
+    spans.push_back({begin, end, !step.invert});
+    taken = end;
+  };
+  if (step.kind == PreStep::Kind::literal) {
+    for (size_t at = 0; (at = text.find(step.literal, at)) != std::string_view::npos; at = taken) {
+      take_match(at, at + step.literal.size());
+    }
+  } else {
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = match_end(step.pattern, text, at);
+      if (end > at) {
+        take_match(at, end);
+        at = end;
+      } else {
+        at += decode_code_point(text, at).size;
+      }
+    }
   }
-  return end;
+  if (taken < text.size()) spans.push_back({taken, text.size(), step.invert});
+  return spans;
 }
 
-// 's 't 'm 'd 're 've 'll in either case; returns `begin` when there is none.
-size_t contraction_end(std::string_view text, size_t begin) {
-  if (text[begin] != '\'' || begin + 1 >= text.size()) return begin;
-  const auto lower = [](char c) { return static_cast<char>(c | 0x20); };
-  const char first = lower(text[begin + 1]);
-  if (first == 's' || first == 't' || first == 'm' || first == 'd') return begin + 2;
-  if (begin + 2 >= text.size()) return begin;
-  const char second = lower(text[begin + 2]);
-  if ((first == 'r' || first == 'v') && second == 'e') return begin + 3;
-  if (first == 'l' && second == 'l') return begin + 3;
-  const Char c = char_at(text, begin + 1);
-  return c.value == kLongS ? c.end : begin;
-}
-
-// \s*[\r\n]+ | \s+(?!\S) | \s+ over the whole run of white space that begins at `begin`.
-size_t white_space_end(std::string_view text, size_t begin) {
-  size_t end = begin, last_begin = begin, after_newline = begin;
-  while (end < text.size()) {
-    const Char c = char_at(text, end);
-    if (c.kind != CharClass::space) break;
-    last_begin = end;
-    end = c.end;
-    if (is_newline(c.value)) after_newline = end;
+// A match joins the span at its left unless that is a match (or ends in one) too.
+std::vector<Span> merge_with_previous(const std::vector<Span>& spans) {
+  std::vector<Span> merged;
+  bool after_match = false;
+  for (const Span& span : spans) {
+    if (span.is_match && !after_match && !merged.empty()) {
+      merged.back().end = span.end;
+    } else {
+      merged.push_back(span);
+    }
+    after_match = span.is_match;
   }
-  if (after_newline > begin) return after_newline;
-  if (end == text.size() || last_begin == begin) return end;
-  return last_begin;
+  return merged;
+}
+
+std::vector<Span> merge_with_next(const std::vector<Span>& spans) {
+  std::vector<Span> merged;  // from the last to the first
+  bool before_match = false;
+  for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
+    if (span->is_match && !before_match && !merged.empty()) {
+      merged.back().begin = span->begin;
+    } else {
+      merged.push_back(*span);
+    }
+    before_match = span->is_match;
+  }
+  std::reverse(merged.begin(), merged.end());
+  return merged;
+}
+
+std::vector<Span> merge_neighbours(const std::vector<Span>& spans) {
+  std::vector<Span> merged;
+  for (const Span& span : spans) {
+    if (!merged.empty() && merged.back().is_match == span.is_match) {
+      merged.back().end = span.end;
+    } else {
+      merged.push_back(span);
+    }
+  }
+  return merged;
+}
+
+std::vector<Span> split(const PreStep& step, std::string_view text) {
+  std::vector<Span> spans = find_spans(step, text);
+  switch (step.behavior) {
+    case SplitBehavior::isolated:
+      break;
+    case SplitBehavior::removed:
+      std::erase_if(spans, [](const Span& span) { return span.is_match; });
+      break;
+    case SplitBehavior::merged_with_previous:
+      return merge_with_previous(spans);
+    case SplitBehavior::merged_with_next:
+      return merge_with_next(spans);
+    case SplitBehavior::contiguous:
+      return merge_neighbours(spans);
+  }
+  return spans;
 }
 
 }  // namespace
 
-std::optional<PrePattern> find_pre_pattern(std::string_view regex) {
-  if (regex == kQwenRegex) return PrePattern{.max_digits = 1};
-  if (regex == kLlama3Regex) return PrePattern{.max_digits = 3};
-  return {};
-}
-
-size_t piece_end(PrePattern pattern, std::string_view text, size_t begin) {
-  const size_t contraction = contraction_end(text, begin);
-  if (contraction > begin) return contraction;
-
-  const Char first = char_at(text, begin);
-  if (first.kind == CharClass::letter) return run_end(text, first.end, CharClass::letter);
-  if (first.kind == CharClass::number) return run_end(text, first.end, CharClass::number, pattern.max_digits - 1);
-  if (!is_newline(first.value)) {
-    const size_t letters = run_end(text, first.end, CharClass::letter);
-    if (letters > first.end) return letters;
+void PreTokenizer::apply(size_t step_index, std::string_view text, PieceSink& sink) const {
+  if (text.empty()) return;
+  if (step_index == steps_.size()) return sink.take(text);
+  const PreStep& step = steps_[step_index];
+  const size_t next = step_index + 1;
+  if (step.kind == PreStep::Kind::prefix_space) {
+    return text[0] == ' ' ? apply(next, text, sink) : apply(next, " " + std::string(text), sink);
   }
-  const size_t others_begin = first.value == ' ' ? first.end : begin;
-  size_t end = run_end(text, others_begin, CharClass::other);
-  if (end > others_begin) {
-    while (end < text.size() && is_newline(static_cast<unsigned char>(text[end]))) ++end;
-    return end;
+  if (step.kind == PreStep::Kind::pattern && step.behavior == SplitBehavior::isolated) {
+    // The common case, without a list: matches stand alone, so does what is between them.
+    size_t taken = 0;
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = match_end(step.pattern, text, at);
+      if (end == at) {
+        at += decode_code_point(text, at).size;
+        continue;
+      }
+      if (taken < at) apply(next, text.substr(taken, at - taken), sink);
+      apply(next, text.substr(at, end - at), sink);
+      taken = at = end;
+    }
+    return apply(next, text.substr(taken), sink);
   }
-  return white_space_end(text, begin);
+  for (const Span& span : split(step, text)) apply(next, text.substr(span.begin, span.end - span.begin), sink);
 }
 
 }  // namespace hone::text

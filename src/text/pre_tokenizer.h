@@ -1,31 +1,48 @@
-// Cuts text into the pieces within which byte pairs are merged: a hand-written scanner for one family of patterns,
-//   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,d}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-// with d = 1 (Qwen) or d = 3 (Llama 3).
+// Cuts text into the pieces within which byte pairs are merged: the steps of a tokenizer.json's pre_tokenizer, each
+// applied to every piece of the one before it.
 #pragma once
 
-#include <cstddef>
-#include <optional>
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "text/pre_pattern.h"
 
 namespace hone::text {
 
-constexpr std::string_view kQwenRegex =
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|"
-    "\\s+(?!\\S)|\\s+";
-constexpr std::string_view kLlama3Regex =
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| "
-    "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|"
-    "\\s+(?!\\S)|\\s+";
+// What becomes of the matches of a step and of the text between them.
+enum class SplitBehavior : uint8_t { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
-struct PrePattern {
-  int max_digits = 1;  // numbers in one piece
+struct PreStep {
+  enum class Kind : uint8_t {
+    pattern,       // matches are those of `pattern`
+    literal,       // matches are the places where `literal` stands
+    prefix_space,  // no cut: a piece that does not begin with a space gets one
+  };
+  Kind kind = Kind::pattern;
+  PrePattern pattern = {};
+  std::string literal = {};  // not empty where it is used
+  SplitBehavior behavior = SplitBehavior::isolated;
+  bool invert = false;  // the text between matches takes their part
 };
 
-// The pattern of that regular expression, or nothing when it is not one of ours.
-std::optional<PrePattern> find_pre_pattern(std::string_view regex);
+class PieceSink {
+ public:
+  virtual ~PieceSink() = default;
+  virtual void take(std::string_view piece) = 0;  // not empty; valid during the call
+};
 
-// End of the piece that begins at `begin` < text.size(); `text` is valid UTF-8. Linear in the length of the text over
-// all its pieces.
-size_t piece_end(PrePattern pattern, std::string_view text, size_t begin);
+class PreTokenizer {
+ public:
+  PreTokenizer() = default;
+  explicit PreTokenizer(std::vector<PreStep> steps) : steps_(std::move(steps)) {}
+  // Gives the pieces of `text` (valid UTF-8) in order. Linear in its length for each step.
+  void cut(std::string_view text, PieceSink& sink) const { apply(0, text, sink); }
+
+ private:
+  void apply(size_t step, std::string_view text, PieceSink& sink) const;
+  std::vector<PreStep> steps_;
+};
 
 }  // namespace hone::text

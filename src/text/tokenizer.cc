@@ -6,6 +6,7 @@
 #include "io/json.h"
 #include "text/added_tokens.h"
 #include "text/bpe.h"
+#include "text/byte_alphabet.h"
 #include "text/tokenizer_file.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
@@ -18,13 +19,12 @@ using text::AddedTokenMatcher;
 struct Tokenizer::Parts {
   explicit Parts(const text::TokenizerSpec& spec);
   void encode_plain(std::string_view text, bool allow_special, std::vector<int32_t>& ids) const;
-  void encode_pieces(std::string_view text, std::vector<int32_t>& ids) const;
 
-  text::PrePattern pattern;
   bool nfc;
+  text::PreTokenizer pre_tokenizer;
   text::Bpe bpe;
   AddedTokenMatcher raw_tokens, normalized_tokens;
-  text::TokenTable added_by_content, vocabulary_by_bytes;
+  text::TokenTable added_by_content;
   std::string all_bytes;            // of all tokens, by id
   std::vector<size_t> bytes_begin;  // [vocab_size + 1]
   std::vector<bool> special;
@@ -59,31 +59,46 @@ std::string describe(char32_t value) { return fmt::format("U+{:04X}", static_cas
   throw Bug("a piece has no tokens although each of its characters has");
 }
 
+// Each piece becomes ids.
+class PieceEncoder : public text::PieceSink {
+ public:
+  PieceEncoder(const text::Bpe& bpe, std::vector<int32_t>& ids) : bpe_(bpe), ids_(ids) {}
+  void take(std::string_view piece) override {
+    if (!bpe_.encode(piece, ids_)) raise_no_token(piece, bpe_);
+  }
+
+ private:
+  const text::Bpe& bpe_;
+  std::vector<int32_t>& ids_;
+};
+
 }  // namespace
 
 Tokenizer::Parts::Parts(const text::TokenizerSpec& spec)
-    : pattern(spec.pattern),
-      nfc(spec.nfc),
-      bpe(spec.vocabulary, spec.merges, spec.ignore_merges),
+    : nfc(spec.nfc),
+      pre_tokenizer(spec.pre_tokenizer),
+      bpe(spec.vocabulary, spec.merges, spec.rules),
       raw_tokens(select(spec, false)),
       normalized_tokens(select(spec, true)),
       added_by_content(spec.added.size()),
-      vocabulary_by_bytes(spec.vocabulary.size()),
       prefix_ids(spec.prefix_ids) {
-  int32_t max_id = -1;
-  for (const auto& [bytes, id] : spec.vocabulary) max_id = std::max(max_id, id);
-  for (const AddedToken& token : spec.added) max_id = std::max(max_id, token.id);
-  std::vector<std::string_view> by_id(static_cast<size_t>(max_id + 1));
-  special.resize(by_id.size());
-  for (const auto& [bytes, id] : spec.vocabulary) {
-    by_id[static_cast<size_t>(id)] = bytes;
-    vocabulary_by_bytes.insert(bytes, id);
-  }
+  std::vector<std::string> by_content;  // of added tokens: a content written in the byte alphabet stands for bytes too
   for (const AddedToken& token : spec.added) {
-    by_id[static_cast<size_t>(token.id)] = token.content;
-    special[static_cast<size_t>(token.id)] = token.special;
+    by_content.push_back(text::from_byte_characters(token.content).value_or(token.content));
     added_by_content.insert(token.content, token.id);
   }
+  std::vector<std::string_view> by_id;
+  const auto put = [&](int32_t id, std::string_view bytes) {
+    const auto i = static_cast<size_t>(id);
+    if (i >= by_id.size()) by_id.resize(i + 1);
+    by_id[i] = bytes;
+  };
+  for (const auto& [bytes, id] : spec.vocabulary) put(id, bytes);
+  for (const auto& [bytes, id] : spec.unreachable) put(id, bytes);
+  for (size_t t = 0; t < spec.added.size(); ++t) put(spec.added[t].id, by_content[t]);
+  special.resize(by_id.size());
+  for (const AddedToken& token : spec.added) special[static_cast<size_t>(token.id)] = token.special;
+  bytes_begin.reserve(by_id.size() + 1);
   bytes_begin.push_back(0);
   for (const std::string_view bytes : by_id) {
     all_bytes.append(bytes);
@@ -99,26 +114,18 @@ void Tokenizer::Parts::encode_plain(std::string_view given, bool allow_special, 
     normalized = text::normalize_nfc(given);
     stretch = normalized;
   }
-  for (size_t begin = 0; begin < stretch.size();) {
-    const auto match = normalized_tokens.find(stretch, begin, allow_special);
-    encode_pieces(stretch.substr(begin, match.begin - begin), ids);
-    if (match.id >= 0) ids.push_back(match.id);
-    begin = match.end;
+  PieceEncoder encoder(bpe, ids);
+  if (normalized_tokens.empty()) return pre_tokenizer.cut(stretch, encoder);
+  for (const AddedTokenMatcher::Part& part : normalized_tokens.split(stretch, allow_special)) {
+    if (part.id >= 0) {
+      ids.push_back(part.id);
+    } else {
+      pre_tokenizer.cut(stretch.substr(part.begin, part.end - part.begin), encoder);
+    }
   }
 }
 
-void Tokenizer::Parts::encode_pieces(std::string_view stretch, std::vector<int32_t>& ids) const {
-  for (size_t begin = 0; begin < stretch.size();) {
-    const size_t end = text::piece_end(pattern, stretch, begin);
-    const std::string_view piece = stretch.substr(begin, end - begin);
-    if (!bpe.encode(piece, ids)) raise_no_token(piece, bpe);
-    begin = end;
-  }
-}
-
-Tokenizer Tokenizer::load(const std::string& folder) {
-  return Tokenizer(text::read_tokenizer_file(folder + "/tokenizer.json"));
-}
+Tokenizer Tokenizer::load(const std::string& folder) { return Tokenizer(text::read_tokenizer_folder(folder)); }
 
 Tokenizer::Tokenizer(const text::TokenizerSpec& spec) : parts_(std::make_unique<const Parts>(spec)) {}
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
@@ -131,21 +138,26 @@ std::vector<int32_t> Tokenizer::encode(std::string_view given, bool allow_specia
                 "write the text as UTF-8");
   }
   std::vector<int32_t> ids;
-  for (size_t begin = 0; begin < given.size();) {
-    const auto match = parts_->raw_tokens.find(given, begin, allow_special);
-    parts_->encode_plain(given.substr(begin, match.begin - begin), allow_special, ids);
-    if (match.id >= 0) ids.push_back(match.id);
-    begin = match.end;
+  for (const AddedTokenMatcher::Part& part : parts_->raw_tokens.split(given, allow_special)) {
+    if (part.id >= 0) {
+      ids.push_back(part.id);
+    } else {
+      parts_->encode_plain(given.substr(part.begin, part.end - part.begin), allow_special, ids);
+    }
   }
   return ids;
 }
 
-std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) const {
+std::string Tokenizer::decode_bytes(std::span<const int32_t> ids, bool skip_special) const {
   std::string bytes;
   for (const int32_t id : ids) {
     if (!(skip_special && is_special(id))) bytes.append(token_bytes(id));
   }
-  return text::replace_invalid_utf8(bytes);
+  return bytes;
+}
+
+std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) const {
+  return text::replace_invalid_utf8(decode_bytes(ids, skip_special));
 }
 
 std::string_view Tokenizer::token_bytes(int32_t id) const {
@@ -161,11 +173,19 @@ bool Tokenizer::is_special(int32_t id) const {
 int32_t Tokenizer::vocab_size() const { return static_cast<int32_t>(parts_->special.size()); }
 
 std::optional<int32_t> Tokenizer::find(std::string_view content) const {
-  int32_t id = parts_->added_by_content.find(content);
-  if (id < 0) id = parts_->vocabulary_by_bytes.find(content);
-  return id < 0 ? std::nullopt : std::optional(id);
+  if (const int32_t id = parts_->added_by_content.find(content); id >= 0) return id;
+  for (int32_t id = 0; id < vocab_size() && !content.empty(); ++id) {
+    if (token_bytes(id) == content) return id;
+  }
+  return std::nullopt;
 }
 
 const std::vector<int32_t>& Tokenizer::prefix_ids() const { return parts_->prefix_ids; }
+
+void Tokenizer::add_prefix(std::vector<int32_t>& ids) const {
+  const std::vector<int32_t>& prefix = parts_->prefix_ids;
+  if (ids.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), ids.begin())) return;
+  ids.insert(ids.begin(), prefix.begin(), prefix.end());
+}
 
 }  // namespace hone

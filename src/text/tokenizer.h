@@ -1,6 +1,6 @@
 // Tokenizer: text to ids and back as the model's reference tokenizer does it. Byte-level BPE from a tokenizer.json with
-// the pre-tokenizer patterns of text/pre_tokenizer.h; anything else in the file is refused by name. Immutable: any
-// number of threads may use one.
+// the components of text/tokenizer_file.h; anything else in the file is refused by name. Immutable: any number of
+// threads may use one.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct TokenizerSpec;
 
 class Tokenizer {
  public:
-  // From FOLDER/tokenizer.json. Raises Error with file, component, expected and found.
+  // From FOLDER/tokenizer.json, or from vocab.json with merges.txt. Raises Error with file, component, expected and
+  // found.
   static Tokenizer load(const std::string& folder);
   explicit Tokenizer(const text::TokenizerSpec& spec);
   Tokenizer(Tokenizer&&) noexcept;
@@ -35,6 +36,10 @@ class Tokenizer {
   // maximal broken prefix), so an answer cut inside a character is still valid text. Unknown ids give nothing.
   std::string decode(std::span<const int32_t> ids, bool skip_special) const;
 
+  // The same without the replacement. Of text without normal form C and special tokens, decode_bytes(encode(text)) is
+  // the text.
+  std::string decode_bytes(std::span<const int32_t> ids, bool skip_special) const;
+
   // The bytes of one token, which need not be whole characters; empty for unknown ids.
   std::string_view token_bytes(int32_t id) const;
   bool is_special(int32_t id) const;
@@ -45,6 +50,8 @@ class Tokenizer {
   std::optional<int32_t> find(std::string_view content) const;
   // Ids which the file's post-processor puts before every text (a begin-of-text id); encode() does not.
   const std::vector<int32_t>& prefix_ids() const;
+  // Puts them before `ids`, unless these begin with them already, as the text of a chat template may.
+  void add_prefix(std::vector<int32_t>& ids) const;
 
  private:
   struct Parts;

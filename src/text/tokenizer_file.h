@@ -1,12 +1,13 @@
 // tokenizer.json: read strictly into what Tokenizer is built from. Components other than those listed are refused with
 // their place in the file:
-//   normalizer     null, NFC
-//   pre_tokenizer  Sequence of Split (a pattern of text/pre_tokenizer.h, Isolated) and ByteLevel (without its own
-//   regex) post_processor null, ByteLevel, TemplateProcessing that only puts ids before the text, a Sequence of these
-//   decoder        ByteLevel
-//   model          BPE over the byte alphabet: no dropout, unknown token, prefix, suffix or byte fallback
-//   added_tokens   without single_word, lstrip, rstrip
-// Not read: vocab.json with merges.txt.
+//   normalizer      null, NFC, a Sequence of NFC
+//   pre_tokenizer   ByteLevel, or a Sequence of Split, Digits and at last ByteLevel; the regular expressions are those
+//                   of text/pre_pattern.h, a Split of a text takes any
+//   post_processor  null, ByteLevel, TemplateProcessing that only puts ids before the text, a Sequence of these
+//   decoder         ByteLevel, alone or in a Sequence with Fuse
+//   model           BPE over the byte alphabet: no dropout, prefix, suffix; byte fallback only where it has no effect
+//   truncation and padding are for batches of texts: not looked at, as transformers does not
+// A folder without tokenizer.json may hold vocab.json and merges.txt of a Qwen2 tokenizer in its place.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +26,17 @@ namespace hone::text {
 
 struct TokenizerSpec {
   bool nfc = false;
-  PrePattern pattern;
-  Vocabulary vocabulary;  // without added tokens; distinct ids and strings
+  PreTokenizer pre_tokenizer;
+  Vocabulary vocabulary;   // without added tokens; ids and strings distinct
+  Vocabulary unreachable;  // tokens with a character outside the byte alphabet: they can be decoded, never made
   MergeTable merges{0};
-  bool ignore_merges = false;
+  BpeRules rules;
   std::vector<AddedToken> added;    // distinct ids and contents
   std::vector<int32_t> prefix_ids;  // put before every text by the post-processor
 };
 
-TokenizerSpec read_tokenizer_file(const std::string& path);
+// From FOLDER/tokenizer.json, or vocab.json and merges.txt.
+TokenizerSpec read_tokenizer_folder(const std::string& folder);
 // `name` is what errors call the file.
 TokenizerSpec parse_tokenizer(const io::Json& json, const std::string& name);
 

@@ -2,16 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 #include "core/error.h"
 #include "core/random.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "text/character_tokenizer.h"
-#include "text/end_ids.h"
+#include "text/folder_test_cases.h"
 #include "text/tokenizer.h"
 
 namespace hone {
@@ -19,21 +16,8 @@ namespace {
 
 using io::Json;
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "hone_text_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 std::string character_tokenizer_text() {
-  const Folder folder;
+  const text::TemporaryFolder folder;
   write_character_tokenizer(folder.path(), "0123456789+-=", {"<|end|>", "<|pad|>"}, "<|end|>");
   return io::read_file(io::join_path(folder.path(), "tokenizer.json"));
 }
@@ -55,7 +39,7 @@ std::string message_of(const std::string& text) {
 }
 
 TEST(CharacterTokenizer, OneCharacterIsOneToken) {
-  const Folder folder;
+  const text::TemporaryFolder folder;
   write_character_tokenizer(folder.path(), "0123456789+-=", {"<|end|>", "<|pad|>"}, "<|end|>");
   const Tokenizer tokenizer = Tokenizer::load(folder.path());
   EXPECT_EQ(tokenizer.vocab_size(), 15);
@@ -74,21 +58,23 @@ TEST(TokenizerFile, RefusesUnknownComponentsByName) {
     const char *from, *to, *message;
   };
   const Row table[] = {
-      {"\"normalizer\": null", "\"normalizer\": {\"type\": \"Lowercase\"}", "Lowercase"},
-      {"\"Split\"", "\"Digits\"", "Digits"},
+      {"\"normalizer\": null", "\"normalizer\": {\"type\": \"Lowercase\"}", "normalizer Lowercase"},
+      {"\"normalizer\": null", "\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"NFKC\"}]}",
+       "normalizer.normalizers[0] NFKC"},
+      {"\"normalizer\": null", "\"normalizer\": {}", "expected a key type"},
+      {"\"Split\"", "\"Metaspace\"", "pre_tokenizer.pretokenizers[0] Metaspace"},
       {"\"Regex\": \"(?i:'s", "\"Regex\": \"(?i:'z", "pattern.Regex"},
-      {"\"Isolated\"", "\"Removed\"", "behavior"},
-      {"\"invert\": false", "\"invert\": true", "invert"},
-      {"\"add_prefix_space\": false", "\"add_prefix_space\": true", "add_prefix_space"},
-      {"\"use_regex\": false", "\"use_regex\": true", "use_regex"},
-      {"\"lstrip\": false", "\"lstrip\": true", "added_tokens[0].lstrip"},
-      {"\"single_word\": false", "\"single_word\": true", "single_word"},
-      {"\"BPE\"", "\"Unigram\"", "Unigram"},
+      {"\"Regex\": \"(?i:'s", "\"Other\": \"(?i:'s", "Regex"},
+      {"\"Isolated\"", "\"Sideways\"", "behavior Sideways"},
+      {"\"add_prefix_space\": false", "\"add_prefix_spaces\": false", "add_prefix_space"},
+      {"\"add_prefix_space\": false", "\"add_prefix_space\": 0", "add_prefix_space: expected true or false"},
+      {"\"lstrip\": false", "\"lstrip\": \"no\"", "added_tokens[0].lstrip"},
+      {"\"BPE\"", "\"Unigram\"", "model Unigram"},
       {"\"dropout\": null", "\"dropout\": 0.1", "model.dropout"},
-      {"\"unk_token\": null", "\"unk_token\": \"0\"", "model.unk_token"},
-      {"\"byte_fallback\": false", "\"byte_fallback\": true", "byte_fallback"},
+      {"\"unk_token\": null", "\"unk_token\": 5", "model.unk_token"},
+      {"\"byte_fallback\": false", "\"byte_fallback\": true", "model.byte_fallback"},
       {"\"end_of_word_suffix\": \"\"", "\"end_of_word_suffix\": \"_\"", "end_of_word_suffix"},
-      {"\"padding\": null", "\"padding\": {}", "padding"},
+      {"\"continuing_subword_prefix\": \"\"", "\"continuing_subword_prefix\": \"##\"", "continuing_subword_prefix"},
       {"\"id\": 14", "\"id\": 13", "id 13 stands in the list twice"},
       {"\"id\": 14", "\"id\": 3", "id 3 belongs to"},
       {"\"id\": 14", "\"id\": 99999999999", "outside"},
@@ -106,9 +92,58 @@ TEST(TokenizerFile, RefusesUnknownComponentsByName) {
     EXPECT_NE(message.find("t.json"), std::string::npos) << row.to << ": " << message;
     EXPECT_NE(message.find(row.message), std::string::npos) << row.to << ": " << message;
   }
-  const std::string decoder = good.substr(0, good.find("\"decoder\"")) +
-                              replaced(good.substr(good.find("\"decoder\"")), "ByteLevel", "WordPiece");
-  EXPECT_NE(message_of(decoder).find("decoder"), std::string::npos);
+  for (const char* component : {"pre_tokenizer", "post_processor", "decoder"}) {
+    Json json = io::parse_json(good, "t.json");
+    json.set(component, Json::object({{"type", "WordPiece"}}));
+    EXPECT_NE(message_of(json.dump()).find(fmt::format("t.json: {} WordPiece", component)), std::string::npos);
+  }
+  for (const char* component : {"pre_tokenizer", "decoder", "model"}) {
+    Json json = io::parse_json(good, "t.json");
+    json.set(component, nullptr);
+    EXPECT_NE(message_of(json.dump()).find(component), std::string::npos);
+  }
+  Json many = Json::array();
+  for (int i = 0; i < 20; ++i) many.push_back(Json::object({{"type", "Digits"}, {"individual_digits", true}}));
+  Json json = io::parse_json(good, "t.json");
+  json.set("pre_tokenizer", Json::object({{"type", "Sequence"}, {"pretokenizers", many}}));
+  EXPECT_NE(message_of(json.dump()).find("more than 16 steps"), std::string::npos);
+}
+
+TEST(TokenizerFile, AnIdPutBeforeTextMustBeAToken) {
+  const std::string processor =
+      "\"post_processor\": {\"type\": \"TemplateProcessing\", \"single\": [{\"SpecialToken\": {\"id\": \"x\"}}, "
+      "{\"Sequence\": {\"id\": \"A\"}}], \"special_tokens\": {\"x\": {\"ids\": [ID]}}, \"unused\"";
+  const auto text = [&](const char* id) {
+    return replaced(replaced(character_tokenizer_text(), "\"post_processor\"", replaced(processor, "ID", id)),
+                    "\"trim_offsets\": false,\n    \"use_regex\": false\n  },\n  \"decoder\"",
+                    "\"trim_offsets\": false}},\n  \"decoder\"");
+  };
+  EXPECT_EQ(message_of(text("13")), "");
+  EXPECT_NE(message_of(text("77")).find("post_processor: id 77 is no token"), std::string::npos);
+}
+
+TEST(TokenizerFile, ATokenOutsideTheByteAlphabetIsDecodedOnly) {
+  const std::string text = replaced(character_tokenizer_text(), "\"0\": 0", "\"0\": 0, \" \": 20, \"\u4F60\": 21");
+  const io::Json json = io::parse_json(text, "t.json");
+  const Tokenizer tokenizer(text::parse_tokenizer(json, "t.json"));
+  EXPECT_EQ(tokenizer.decode(std::vector<int32_t>{20, 21}, true), " \u4F60");
+  EXPECT_THROW(tokenizer.encode(" ", true), Error);
+}
+
+TEST(TokenizerFile, VocabAndMergesFilesOfQwen2StandInForIt) {
+  const text::TemporaryFolder folder;
+  io::write_file(folder.path() + "/vocab.json", R"({"a":0,"b":1,"ab":2,"\u0120":3,"1":4})");
+  io::write_file(folder.path() + "/merges.txt", "#version: 0.2\na b\n");
+  const std::string config =
+      R"({"tokenizer_class":"Qwen2Tokenizer","added_tokens_decoder":{"9":{"content":"<e>",)"
+      R"("lstrip":false,"rstrip":false,"single_word":false,"normalized":false,"special":true}}})";
+  io::write_file(folder.path() + "/tokenizer_config.json", config);
+  const Tokenizer tokenizer = Tokenizer::load(folder.path());
+  EXPECT_EQ(tokenizer.encode("ab ab11<e>", true), (std::vector<int32_t>{2, 3, 2, 4, 4, 9}));
+  io::write_file(folder.path() + "/tokenizer_config.json", replaced(config, "Qwen2Tokenizer", "GPT2Tokenizer"));
+  EXPECT_THROW(Tokenizer::load(folder.path()), Error);
+  io::write_file(folder.path() + "/tokenizer_config.json", replaced(config, "\"9\"", "\"nine\""));
+  EXPECT_THROW(Tokenizer::load(folder.path()), Error);
 }
 
 TEST(TokenizerFile, BothFormsOfMerges) {
@@ -149,19 +184,6 @@ TEST(TokenizerFile, BrokenFilesAreRefusedOrWork) {
     }
   }
   EXPECT_GT(num_read, 100);
-}
-
-TEST(EndIds, AreTheUnionOfBothFiles) {
-  const Folder folder;
-  EXPECT_TRUE(read_end_ids(folder.path()).empty());
-  io::write_file(folder.path() + "/config.json", "{\"eos_token_id\": 7}");
-  EXPECT_EQ(read_end_ids(folder.path()), (std::vector<int32_t>{7}));
-  io::write_file(folder.path() + "/generation_config.json", "{\"eos_token_id\": [9, 7]}");
-  EXPECT_EQ(read_end_ids(folder.path()), (std::vector<int32_t>{9, 7}));
-  io::write_file(folder.path() + "/config.json", "{\"eos_token_id\": null}");
-  EXPECT_EQ(read_end_ids(folder.path()), (std::vector<int32_t>{9, 7}));
-  io::write_file(folder.path() + "/config.json", "{\"eos_token_id\": \"x\"}");
-  EXPECT_THROW(read_end_ids(folder.path()), Error);
 }
 
 }  // namespace

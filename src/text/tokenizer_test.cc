@@ -6,6 +6,7 @@
 #include "core/random.h"
 #include "io/json.h"
 #include "text/byte_alphabet.h"
+#include "text/text_stream.h"
 #include "text/tokenizer_file.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
@@ -32,7 +33,7 @@ Json tiny() {
   const auto added = [](int64_t id, const char* content, bool special) {
     return Json::object({{"id", id}, {"content", content}, {"special", special}, {"normalized", false}});
   };
-  const Json byte_level = Json::object({{"type", "ByteLevel"}, {"use_regex", false}});
+  const Json byte_level = Json::object({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}});
   const Json split = Json::object({{"type", "Split"},
                                    {"pattern", Json::object({{"Regex", text::kQwenRegex}})},
                                    {"behavior", "Isolated"},
@@ -88,6 +89,62 @@ TEST(Tokenizer, FindsTokensByContent) {
   EXPECT_EQ(tokenizer.find("nothing"), std::nullopt);
 }
 
+// K2: shown text is valid UTF-8 wherever an answer is cut, and nothing of it is taken back.
+TEST(TextStream, HoldsBytesBackUntilTheyAreACharacter) {
+  const Tokenizer tokenizer = make(tiny());
+  const std::string r = "\uFFFD";
+  struct Row {
+    Ids ids;
+    std::vector<std::string> shown;  // after each id, then at the end
+  };
+  const Row table[] = {
+      {{0xF0, 0x9F, 0xA6, 0x99}, {"", "", "", "\U0001F999", ""}},
+      {{0xF0, 0x9F, 0xA6}, {"", "", "", r}},  // an emoji cut by the limit
+      {{0xF0, 0x9F}, {"", "", r}},
+      {{0xF0}, {"", r}},
+      {{259, 0xF0, 0x9F, 0xA6, 300}, {"hello", "", "", "", "", r}},  // then the end id
+      {{0xF0, 0x9F, 'z'}, {"", "", r + "z", ""}},                    // it cannot become one any more
+      {{0xE2, 0x82, 0xE2, 0x82, 0xAC}, {"", "", r, "", "\u20AC", ""}},
+      {{0x80, 'a'}, {r, "a", ""}},  // a continuation alone never can
+      {{0xFF}, {r, ""}},
+      {{0xC3, 0xBC}, {"", "\u00FC", ""}},
+      {{261, 0xC3}, {"\u00FC", "", r}},
+      {{0xED, 0xA0, 0x80}, {"", r + r, r, ""}},  // a surrogate: broken at its second byte
+      {{-1, 9999, 'a'}, {"", "", "a", ""}},      // ids of no token
+      {{}, {""}},
+  };
+  for (const Row& row : table) {
+    TextStream stream(tokenizer, true);
+    std::vector<std::string> shown;
+    std::string all;
+    for (const int32_t id : row.ids) shown.push_back(stream.push(id));
+    shown.push_back(stream.finish());
+    EXPECT_EQ(shown, row.shown);
+    for (const std::string& part : shown) {
+      EXPECT_EQ(io::find_broken_utf8(part), std::string::npos);
+      all += part;
+    }
+    EXPECT_EQ(all, tokenizer.decode(row.ids, true));
+  }
+}
+
+// K2: ids are carried as they are; text and back again may be other ids with the same bytes.
+TEST(Tokenizer, BytesOfIdsAreExact) {
+  const Tokenizer tokenizer = make(tiny());
+  const Ids table[] = {
+      {257, 'l', 'l', 'o'},   {257, 256, 'o'}, {'h', 'e', 256, 'o'}, {258, 'o'}, {259},           {0xF0, 0x9F, 0xA6},
+      {0xFF, 0xFE, 0x00},     {0xC3},          {' ', 'w'},           {260},      {300, 301, 302}, {257, 300, 256},
+      {0xED, 0xA0, 0x80, 'x'}};
+  for (const Ids& ids : table) {
+    std::string bytes;
+    for (const int32_t id : ids) bytes += tokenizer.token_bytes(id);
+    EXPECT_EQ(tokenizer.decode_bytes(ids, false), bytes);
+    if (io::find_broken_utf8(bytes) != std::string::npos) continue;
+    EXPECT_EQ(tokenizer.decode_bytes(tokenizer.encode(bytes, true), false), bytes);
+  }
+  EXPECT_EQ(tokenizer.encode("hello", false), Ids{259}) << "not the he + llo an answer may have been drawn as";
+}
+
 TEST(Tokenizer, RefusesTextItHasNoTokenFor) {
   Json json = tiny();
   json.find("model")->set("vocab", Json::object({{"a", 0}, {"b", 1}}));
@@ -119,6 +176,11 @@ TEST(Tokenizer, ReadsIdsThatComeBeforeEveryText) {
   json.set("post_processor", processor(Json::array({token, sequence})));
   EXPECT_EQ(make(json).prefix_ids(), Ids{300});
   EXPECT_EQ(make(json).encode("hello", true), Ids{259});
+  Ids once = {259}, twice = make(json).encode("<end>hello", true);
+  make(json).add_prefix(once);
+  make(json).add_prefix(twice);
+  EXPECT_EQ(once, (Ids{300, 259}));
+  EXPECT_EQ(twice, once) << "a text that begins with it gets no second one";
   json.set("post_processor", processor(Json::array({sequence, token})));
   EXPECT_THROW(make(json), Error);
 }

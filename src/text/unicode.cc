@@ -4,17 +4,78 @@
 
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include "core/error.h"
+#include "text/utf8.h"
 
 namespace hone::text {
 
 namespace {
+
+constexpr char32_t kEnd = 0x110000;
+constexpr char32_t kFirstMark = 0x300;  // below it every code point is in normal form C whatever its neighbours
+
 // Beyond ASCII.
 bool is_white_space(char32_t c) {
   return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
          c == 0x202F || c == 0x205F || c == 0x3000;
 }
+
+std::string compose(std::string_view utf8) {
+  utf8proc_uint8_t* mapped = nullptr;
+  const auto size =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(utf8.data()), static_cast<utf8proc_ssize_t>(utf8.size()),
+                   &mapped, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
+  HONE_CHECK(size >= 0, "normal form C of {} bytes: {}", utf8.size(), utf8proc_errmsg(size));
+  return {reinterpret_cast<const char*>(mapped), static_cast<size_t>(size)};
+}
+
+// Code points that normal form C may change, or that may change with what stands before them: those with a combining
+// class, those that are not their own normal form, and the second of each pair that composes.
+std::vector<bool> find_unstable() {
+  std::vector<bool> unstable(kEnd);
+  for (char32_t c = 0x1161; c <= 0x11C2; ++c) unstable[c] = true;  // Hangul vowels and finals
+  for (char32_t c = kFirstMark; c < kEnd; ++c) {
+    if (c == 0xAC00) c = 0xE000;  // Hangul syllables are stable; surrogates do not occur
+    const utf8proc_property_t* property = utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
+    if (property->combining_class != 0) unstable[c] = true;
+    utf8proc_int32_t parts[8];
+    int boundary = 0;
+    const auto count =
+        utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts, 8, UTF8PROC_DECOMPOSE, &boundary);
+    if (count == 1 && static_cast<char32_t>(parts[0]) == c) continue;
+    std::string own;
+    append_code_point(own, c);
+    if (compose(own) != own) {
+      unstable[c] = true;
+    } else if (count > 1) {
+      unstable[static_cast<char32_t>(parts[count - 1])] = true;
+    }
+  }
+  return unstable;
+}
+
+bool is_unstable(char32_t c) {
+  static const std::vector<bool> unstable = find_unstable();
+  return c >= kFirstMark && unstable[c];
+}
+
+// First byte at or after `begin` of an unstable code point, or the end.
+size_t find_unstable_from(std::string_view utf8, size_t begin) {
+  while (begin < utf8.size()) {
+    if (static_cast<unsigned char>(utf8[begin]) < 0xCC) {  // U+0300 is CC 80
+      ++begin;
+      continue;
+    }
+    const CodePoint point = decode_code_point(utf8, begin);
+    if (is_unstable(point.value)) break;
+    begin += point.size;
+  }
+  return begin;
+}
+
 }  // namespace
 
 CharClass classify(char32_t value) {
@@ -36,21 +97,49 @@ CharClass classify(char32_t value) {
   }
 }
 
-bool may_change_under_nfc(std::string_view utf8) {
-  for (const char c : utf8) {
-    if (static_cast<unsigned char>(c) >= 0xCC) return true;  // U+0300 is CC 80
+bool is_word_character(char32_t c) {
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:  // the circled and squared letters are alphabetic symbols; two join controls
+      return (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) || (c >= 0x1F150 && c <= 0x1F169) ||
+             (c >= 0x1F170 && c <= 0x1F189) || c == 0x200C || c == 0x200D;
   }
-  return false;
 }
 
+bool may_change_under_nfc(std::string_view utf8) { return find_unstable_from(utf8, 0) < utf8.size(); }
+
+// A stretch begins with the stable code point before an unstable one and ends before the next stable one: nothing
+// composes or changes places across its ends.
 std::string normalize_nfc(std::string_view utf8) {
-  utf8proc_uint8_t* mapped = nullptr;
-  const auto size =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(utf8.data()), static_cast<utf8proc_ssize_t>(utf8.size()),
-                   &mapped, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
-  HONE_CHECK(size >= 0, "normal form C of {} bytes: {}", utf8.size(), utf8proc_errmsg(size));
-  return {reinterpret_cast<const char*>(mapped), static_cast<size_t>(size)};
+  std::string result;
+  result.reserve(utf8.size());
+  size_t copied = 0;
+  for (size_t i = find_unstable_from(utf8, 0); i < utf8.size(); i = find_unstable_from(utf8, i)) {
+    size_t begin = i;
+    while (begin > copied && (static_cast<unsigned char>(utf8[--begin]) & 0xC0) == 0x80) {
+    }
+    while (i < utf8.size()) {
+      const CodePoint point = decode_code_point(utf8, i);
+      if (!is_unstable(point.value)) break;
+      i += point.size;
+    }
+    result.append(utf8.substr(copied, begin - copied));
+    result.append(compose(utf8.substr(begin, i - begin)));
+    copied = i;
+  }
+  result.append(utf8.substr(copied));
+  return result;
 }
 
 }  // namespace hone::text

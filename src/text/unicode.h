@@ -1,5 +1,5 @@
-// What the pre-tokenizers ask of Unicode: the class of a code point, and normal form C. utf8proc stays behind this
-// file.
+// What tokenizers ask of Unicode: the class of a code point, whether it is part of a word, and normal form C. utf8proc
+// stays behind this file.
 #pragma once
 
 #include <string>
@@ -16,10 +16,12 @@ constexpr CharClass classify_ascii(unsigned char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') ? CharClass::space : CharClass::other;
 }
 
-// False only when the text is certainly in normal form C already (all code points below U+0300, the first combining
-// mark).
-bool may_change_under_nfc(std::string_view utf8);
-// Normal form C; `utf8` must be valid.
+// \w of UTS #18: alphabetic, mark, decimal number, connector punctuation, or join control.
+bool is_word_character(char32_t value);
+
+// Normal form C; `utf8` must be valid. Only the stretches that can change are worked on.
 std::string normalize_nfc(std::string_view utf8);
+// False only when the text is certainly in normal form C already.
+bool may_change_under_nfc(std::string_view utf8);
 
 }  // namespace hone::text

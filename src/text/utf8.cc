@@ -31,13 +31,24 @@ CodePoint decode_code_point(std::string_view text, size_t begin) {
   char32_t value = first & (0x3Fu >> lead.continuations);
   for (int k = 1; k <= lead.continuations; ++k) {
     const size_t i = begin + static_cast<size_t>(k);
-    if (i >= text.size()) return {0xFFFD, static_cast<size_t>(k), false};
+    if (i >= text.size()) return {0xFFFD, static_cast<size_t>(k), false, true};
     const auto byte = static_cast<unsigned char>(text[i]);
     const unsigned char low = k == 1 ? lead.low : 0x80, high = k == 1 ? lead.high : 0xBF;
     if (byte < low || byte > high) return {0xFFFD, static_cast<size_t>(k), false};
     value = (value << 6) | (byte & 0x3Fu);
   }
   return {value, static_cast<size_t>(lead.continuations) + 1, true};
+}
+
+size_t complete_size(std::string_view bytes) {
+  // A code point has at most 4 bytes, and only its first is no continuation.
+  for (size_t back = 1; back <= 3 && back <= bytes.size(); ++back) {
+    const size_t begin = bytes.size() - back;
+    if ((static_cast<unsigned char>(bytes[begin]) & 0xC0) == 0x80) continue;
+    const CodePoint point = decode_code_point(bytes, begin);
+    return point.cut ? begin : bytes.size();
+  }
+  return bytes.size();
 }
 
 void append_code_point(std::string& text, char32_t value) {

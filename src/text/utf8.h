@@ -11,10 +11,14 @@ struct CodePoint {
   char32_t value = 0;  // U+FFFD when the bytes are broken
   size_t size = 0;     // bytes taken; of broken bytes the maximal prefix that could have begun a code point, at least 1
   bool valid = false;
+  bool cut = false;  // broken because the text ends too soon: more bytes could make it valid
 };
 
 // The code point at text[begin]; begin < text.size(). Overlong forms, surrogates and values above U+10FFFF are broken.
 CodePoint decode_code_point(std::string_view text, size_t begin);
+
+// Where the incomplete code point at the end of `bytes` begins; its size when there is none.
+size_t complete_size(std::string_view bytes);
 
 // `value` must be a code point that UTF-8 can hold.
 void append_code_point(std::string& text, char32_t value);

@@ -1,4 +1,4 @@
-#include "text/pre_tokenizer.h"
+#include "text/pre_pattern.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 std::string cut(PrePattern pattern, std::string_view text) {
   std::string pieces;
   for (size_t begin = 0; begin < text.size();) {
-    const size_t end = piece_end(pattern, text, begin);
+    const size_t end = match_end(pattern, text, begin);
     EXPECT_GT(end, begin);
     if (begin > 0) pieces += "|";
     pieces += text.substr(begin, end - begin);
@@ -19,7 +19,7 @@ std::string cut(PrePattern pattern, std::string_view text) {
   return pieces;
 }
 
-TEST(PreTokenizer, CutsAsTheRegexDoes) {
+TEST(PrePattern, CutsAsTheRegexDoes) {
   const std::pair<std::string, std::string> table[] = {
       {"Hello world!", "Hello| world|!"},
       {"don't we'LL it'S 'hello 'tis", "don|'t| we|'LL| it|'S| '|hello| '|tis"},
@@ -49,25 +49,47 @@ TEST(PreTokenizer, CutsAsTheRegexDoes) {
       {"\U0001F3F3\uFE0F\u200D\U0001F308x", "\U0001F3F3\uFE0F\u200D\U0001F308|x"},
       {"\u2167\u00BD", "\u2167|\u00BD"},
   };
-  for (const auto& [text, pieces] : table) EXPECT_EQ(cut({.max_digits = 1}, text), pieces);
-  EXPECT_EQ(cut({.max_digits = 3}, "1234567 12"), "123|456|7| |12");
+  for (const auto& [text, pieces] : table) EXPECT_EQ(cut({}, text), pieces);
+  EXPECT_EQ(cut({.max_numbers = 3}, "1234567 12"), "123|456|7| |12");
 }
 
-TEST(PreTokenizer, KnowsItsTwoPatternsOnly) {
-  EXPECT_EQ(find_pre_pattern(kQwenRegex)->max_digits, 1);
-  EXPECT_EQ(find_pre_pattern(kLlama3Regex)->max_digits, 3);
+TEST(PrePattern, Gpt2CutsAsItsRegexDoes) {
+  const PrePattern gpt2 = *find_pre_pattern(kGpt2Regex);
+  const std::pair<std::string, std::string> table[] = {
+      {"Hello world!", "Hello| world|!"},
+      {"don't we'LL it'S 'hello", "don|'t| we|'|LL| it|'|S| '|hello"},
+      {"12345 678", "12345| 678"},
+      {"a1b", "a|1|b"},
+      {"  42", " | 42"},
+      {"a\n\n  b", "a|\n\n | b"},
+      {"end.\r\nnew", "end|.|\r|\n|new"},
+      {"\tx", "\t|x"},
+      {"a   ", "a|   "},
+      {" ", " "},
+      {"e\u0301a", "e|\u0301|a"},
+      {"\u00A0b", "\u00A0|b"},
+      {"x  !y", "x| | !|y"},
+  };
+  for (const auto& [text, pieces] : table) EXPECT_EQ(cut(gpt2, text), pieces);
+}
+
+TEST(PrePattern, KnowsItsPatternsOnly) {
+  EXPECT_EQ(find_pre_pattern(kQwenRegex)->max_numbers, 1u);
+  EXPECT_EQ(find_pre_pattern(kLlama3Regex)->max_numbers, 3u);
   EXPECT_FALSE(find_pre_pattern(""));
   EXPECT_FALSE(find_pre_pattern("\\p{L}+"));
   EXPECT_FALSE(find_pre_pattern(std::string(kQwenRegex) + "|x"));
 }
 
-TEST(PreTokenizer, TakesTimeLinearInTheLength) {
-  for (const std::string unit : {" ", "\n", " \n", "a", "'", "!", " !", "\u0301", "1"}) {
-    std::string text;
-    while (text.size() < 2'000'000) text += unit;
-    size_t begin = 0;
-    while (begin < text.size()) begin = piece_end({}, text, begin);
-    EXPECT_EQ(begin, text.size());
+TEST(PrePattern, TakesTimeLinearInTheLength) {
+  for (const std::string_view regex : {kQwenRegex, kLlama3Regex, kGpt2Regex}) {
+    for (const std::string unit : {" ", "\n", " \n", "a", "'", "!", " !", "\u0301", "1"}) {
+      std::string text;
+      while (text.size() < 1'000'000) text += unit;
+      size_t begin = 0;
+      while (begin < text.size()) begin = match_end(*find_pre_pattern(regex), text, begin);
+      EXPECT_EQ(begin, text.size());
+    }
   }
 }
 
