@@ -193,6 +193,7 @@ void add_run(Schema& s) {
           {"global_tool_config.torch_memory.context", "all"},
           {"global_tool_config.torch_memory.stacks", "all"},
           {"global_tool_config.torch_memory.kw_args.*", ValueKind::any}});
+  s.accepted("profile.*", ValueKind::any, kProfiler);  // of older scripts
   accept(s, "", kNoRay,
          {{"ray_kwargs.ray_init.num_cpus", ValueKind::integer},
           {"ray_kwargs.timeline_json_file", ValueKind::text},

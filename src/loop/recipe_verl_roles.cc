@@ -107,6 +107,11 @@ void add_optimizer(Schema& s, const std::string& p) {
           {"lr_wsd_decay_style", "exponential"},
           {"lr_wsd_decay_steps", ValueKind::integer}});
   s.refused(p + "optimizer", {"AdamW", "adamw", "adam"}, "AdamW is what there is");
+  accept(s, p + "override_optimizer_config.", kSharded,
+         {{"optimizer_offload_fraction", 0.0},
+          {"optimizer_cpu_offload", false},
+          {"overlap_cpu_optimizer_d2h_h2d", false},
+          {"use_precision_aware_optimizer", false}});
   s.refused(p + "override_optimizer_config.*", {}, "AdamW is what there is");
   s.refused(p + "lr_decay_style", {"constant"}, "lr_scheduler_type is the key");
   s.refused(p + "lr_warmup_init", {0.0}, "warm-up begins at 0");
