@@ -23,19 +23,29 @@ void split_recipe(std::string& recipe, std::vector<std::string>& overrides) {
   }
 }
 
+// --help-config behind a whole command lists all: a recipe and settings are no words to look for.
+std::vector<std::string> searched_words(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words;
+  for (const std::string& argument : arguments) {
+    if (argument.find('=') == std::string::npos && !argument.ends_with(".yaml")) words.push_back(argument);
+  }
+  return words;
+}
+
 template <class R>
 int print_help(const RunArgs& args) {
   R recipe;
   const config::Schema schema = schema_of(recipe);
+  const std::vector<std::string> words = searched_words(args.overrides);
   if (args.help_markdown) {
     fmt::print("{}", config::help_markdown(schema));
   } else if (args.list_config) {
     fmt::print("{}", config::class_list(schema));
-  } else if (args.overrides.empty()) {
+  } else if (words.empty()) {
     fmt::print("{}\n{}.\n", config::help_text(schema), config::class_counts(schema));
   }
   if (!args.help_config) return 0;
-  for (const std::string& searched : args.overrides) {
+  for (const std::string& searched : words) {
     const std::string text = config::help_text(schema, searched);
     const std::string nearest = schema.nearest(searched);
     if (text.empty()) {
