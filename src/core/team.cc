@@ -38,10 +38,12 @@ Team::~Team() {
   for (auto& thread : threads_) thread.join();
 }
 
-void Team::take_tasks(int thread) {
+void Team::take_tasks(int thread, Activity& activity) {
+  activity.begin(what_);
   for (;;) {
     const int64_t task = next_task_.fetch_add(1, std::memory_order_relaxed);
-    if (task >= num_tasks_) return;
+    if (task >= num_tasks_) break;
+    activity.beat();
     try {
       call_(body_, task, thread);
     } catch (...) {
@@ -49,12 +51,14 @@ void Team::take_tasks(int thread) {
       if (!error_) error_ = std::current_exception();
     }
   }
+  activity.end();
 }
 
-void Team::run_erased(int64_t num_tasks, Call call, const void* body) {
+void Team::run_erased(int64_t num_tasks, Call call, const void* body, const char* what) {
   num_tasks_ = num_tasks;
   call_ = call;
   body_ = body;
+  what_ = what;
   next_task_.store(0, std::memory_order_relaxed);
   const bool alone = threads_.empty() || num_tasks == 1;
   if (!alone) {
@@ -65,8 +69,10 @@ void Team::run_erased(int64_t num_tasks, Call call, const void* body) {
       wake_.notify_all();
     }
   }
-  take_tasks(0);
+  Activity& activity = Activity::of_this_thread();
+  take_tasks(0, activity);
   if (!alone) {
+    activity.begin("waiting for the team");
     for (int spins = 0; busy_.load(std::memory_order_acquire) > 0; ++spins) {
       if (spins < spins_) {
         pause_cpu();
@@ -74,6 +80,7 @@ void Team::run_erased(int64_t num_tasks, Call call, const void* body) {
         std::this_thread::yield();
       }
     }
+    activity.end();
   }
   if (error_) {
     std::exception_ptr error;
@@ -83,6 +90,7 @@ void Team::run_erased(int64_t num_tasks, Call call, const void* body) {
 }
 
 void Team::work(int thread) {
+  Activity activity(fmt::format("team thread {}", thread));
   uint64_t seen = 0;
   for (;;) {
     for (int spins = 0; spins < spins_ && round_.load(std::memory_order_acquire) == seen && !stop_.load(); ++spins) {
@@ -96,7 +104,7 @@ void Team::work(int thread) {
       if (round_.load() == seen) return;  // stop
     }
     ++seen;
-    take_tasks(thread);
+    take_tasks(thread, activity);
     busy_.fetch_sub(1, std::memory_order_release);
   }
 }

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/activity.h"
+
 namespace hone {
 
 // What is wanted, or one for each core when that is 0 (or below); at least 1, at most 1,024.
@@ -28,9 +30,9 @@ class Team {
 
   // Calls body(task) for every task in [0, num_tasks), each once, on any thread, and waits.
   // body(task, thread) is offered the number of its thread for scratch of its own.
-  // The first exception is raised again here. Not to be nested.
+  // The first exception is raised again here. Not to be nested. `what` is for the watchdog: the caller's name.
   template <class Body>
-  void run(int64_t num_tasks, const Body& body) {
+  void run(int64_t num_tasks, const Body& body, const char* what = __builtin_FUNCTION()) {
     if (num_tasks <= 0) return;
     run_erased(
         num_tasks,
@@ -42,14 +44,14 @@ class Team {
             (*static_cast<const Body*>(b))(task);
           }
         },
-        &body);
+        &body, what);
   }
 
  private:
   using Call = void (*)(const void* body, int64_t task, int thread);
-  void run_erased(int64_t num_tasks, Call call, const void* body);
+  void run_erased(int64_t num_tasks, Call call, const void* body, const char* what);
   void work(int thread);
-  void take_tasks(int thread);
+  void take_tasks(int thread, Activity& activity);
 
   std::vector<std::thread> threads_;
   int spins_ = 0;
@@ -63,6 +65,7 @@ class Team {
   int64_t num_tasks_ = 0;
   Call call_ = nullptr;
   const void* body_ = nullptr;
+  const char* what_ = nullptr;
   std::mutex error_mutex_;
   std::exception_ptr error_;
 };

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "core/activity.h"
 #include "core/error.h"
 #include "io/file.h"
 
@@ -79,6 +80,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(const void* data, int64_t size_bytes) {
   HONE_CHECK(fd_ >= 0, "{} is committed", path_);
+  const Doing doing("writing a file");
   const char* bytes = static_cast<const char*>(data);
   while (size_bytes > 0) {
     const ssize_t n = ::write(fd_, bytes, static_cast<size_t>(size_bytes));
@@ -90,6 +92,7 @@ void AtomicFile::write(const void* data, int64_t size_bytes) {
 }
 
 void AtomicFile::commit() {
+  const Doing doing("putting a file in place");
   HONE_CHECK(fd_ >= 0, "{} is committed", path_);
   if (::fsync(fd_) != 0) raise_system("sync", path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) raise_system("write", path_, errno);
@@ -115,6 +118,7 @@ AtomicFolder::~AtomicFolder() {
 }
 
 void AtomicFolder::commit() {
+  const Doing doing("putting a folder in place");
   HONE_CHECK(!committed_, "{} is committed", final_path_);
   sync_tree(temporary_);
   if (::rename(temporary_.c_str(), final_path_.c_str()) == 0) {

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "core/activity.h"
 #include "core/error.h"
 #include "io/file.h"
 
@@ -23,6 +24,7 @@ LineFile::~LineFile() {
 
 void LineFile::write_line(std::string_view line) {
   HONE_CHECK(line.find('\n') == std::string_view::npos, "a line for {} holds a line end", path_);
+  const Doing doing("writing a line");
   std::string bytes(line);
   bytes += '\n';
   size_t written = 0;
@@ -36,6 +38,7 @@ void LineFile::write_line(std::string_view line) {
 }
 
 void LineFile::sync() {
+  const Doing doing("syncing a file");
   if (::fsync(fd_) != 0) raise_system("sync", path_, errno);
 }
 
