@@ -6,7 +6,7 @@
 #include "io/json.h"
 #include "loop/inference.h"
 #include "loop/progress.h"
-#include "loop/run.h"
+#include "loop/rollout_dump.h"
 #include "prompts/prompt_set.h"
 #include "reward/scorer.h"
 
@@ -37,24 +37,32 @@ void check_dump(const EvalArgs& args) {
   }
 }
 
-void print_result(const EvalArgs& args, const SourceScores& source, double temperature, const Evaluation& evaluation) {
+void print_result(const EvalArgs& args, const SourceScores& source, double temperature) {
   if (args.json) {
     io::Json line = io::Json::object();
     line.set("data_source", source.data_source);
     line.set("num_prompts", source.num_prompts);
     line.set("n", args.n);
     line.set("temperature", temperature);
-    line.set(fmt::format("mean@{}", args.n), source.mean);
-    line.set(fmt::format("pass@{}", args.n), source.pass);
+    line.set(fmt::format("mean@{}", args.n), source.num_scored > 0 ? io::Json(source.mean) : io::Json());
+    line.set(fmt::format("pass@{}", args.n), source.num_scored > 0 ? io::Json(source.pass) : io::Json());
     line.set("num_absent", source.num_absent);
-    line.set("response_length", evaluation.response_length);
-    line.set("clip_ratio", evaluation.clip_ratio);
+    line.set("response_length", source.response_length);
+    line.set("clip_ratio", source.clip_ratio);
+    for (const VariableScores& variable : source.variables) {
+      io::Json numbers = io::Json::object();
+      for (const auto& [name, value] : variable.numbers) numbers.set(name, value);
+      line.set(variable.name, std::move(numbers));
+    }
     fmt::print("{}\n", line.dump());
-  } else {
-    fmt::print("{}: {} prompts, temperature {}: mean@{} {:.4f}  pass@{} {:.4f}  absent {}  length {:.1f}\n",
-               source.data_source, source.num_prompts, temperature, args.n, source.mean, args.n, source.pass,
-               source.num_absent, evaluation.response_length);
+    return;
   }
+  const std::string score =
+      source.num_scored == 0 ? "no score"
+                             : fmt::format("mean@{} {:.4f}  pass@{} {:.4f}", args.n, source.mean, args.n, source.pass);
+  fmt::print("{}: {} prompts, temperature {}: {}  absent {}  length {:.1f}  cut {:.1f} %\n", source.data_source,
+             source.num_prompts, temperature, score, source.num_absent, source.response_length,
+             100 * source.clip_ratio);
 }
 
 }  // namespace
@@ -77,12 +85,13 @@ int run_eval(const EvalArgs& args) {
   const std::vector<Prompt> prompts = load_eval_prompts(args, Tokenizer::load(args.model));
   options.max_new_tokens = answer_limit(args.model, args.max_new_tokens, 512, prompts);
   Inference inference(args.model, args.dtype, args.threads, args.max_num_seqs, prompts, options.max_new_tokens);
+  if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
   options.end_ids = inference.end_ids();
   Progress progress("eval", static_cast<int64_t>(prompts.size()));
   const Evaluation evaluation = evaluate(inference.engine(), inference.tokenizer(), prompts, options,
                                          [&](int64_t done) { progress.update(done); });
-  for (const SourceScores& source : evaluation.sources) print_result(args, source, options.temperature, evaluation);
-  if (!args.dump.empty()) write_rollouts(args.dump, 0, evaluation.groups);
+  for (const SourceScores& source : evaluation.sources) print_result(args, source, options.temperature);
+  if (!args.dump.empty()) write_rollouts({args.dump}, 0, evaluation.groups);
   return 0;
 }
 

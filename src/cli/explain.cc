@@ -20,7 +20,9 @@ std::string option_help(const std::string& name) {
 
 int run_explain(const std::string& name) {
   if (name.empty()) {
-    for (const MetricDefinition& d : metric_definitions()) fmt::print("{}: {}\n", d.name, d.definition);
+    for (const MetricDefinition& d : metric_definitions()) {
+      fmt::print("{}{}: {}\n", d.name, d.in_rl && d.in_sft ? "" : d.in_rl ? " (train)" : " (sft)", d.definition);
+    }
     return 0;
   }
   if (const auto metric = find_metric(name)) {

@@ -13,26 +13,13 @@
 #include "core/random.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
+#include "models/tiny_config.h"
 #include "weights/hf_folder.h"
 
 namespace hone {
 namespace {
 
 namespace fs = std::filesystem;
-
-ModelConfig small_config() {
-  ModelConfig config;
-  config.vocab_size = 23;
-  config.hidden_size = 12;
-  config.intermediate_size = 20;
-  config.num_layers = 1;
-  config.num_heads = 2;
-  config.num_kv_heads = 1;
-  config.head_dim = 6;
-  config.max_position_embeddings = 64;
-  config.tie_word_embeddings = true;
-  return config;
-}
 
 class Checkpoint : public ::testing::Test {
  protected:
@@ -67,7 +54,7 @@ class Checkpoint : public ::testing::Test {
   void save(int64_t step) { save_checkpoint(folder_, state_of(step), decoder_, optimizer_, ""); }
 
   std::string folder_;
-  Decoder decoder_{small_config(), DType::f32};
+  Decoder decoder_{tiny_model_config(23, 6), DType::f32};
   Optimizer optimizer_{decoder_, {}};
 };
 
@@ -196,7 +183,7 @@ TEST_F(Checkpoint, AStateOfAnotherStepThanItsFolderIsRefused) {
 TEST_F(Checkpoint, AStateThatDoesNotFitIsRefused) {
   save(1);
   const std::string path = checkpoint_path(folder_, 1);
-  ModelConfig wider = small_config();
+  ModelConfig wider = tiny_model_config(23, 6);
   wider.intermediate_size = 21;
   Decoder decoder(wider, DType::f32);
   Optimizer optimizer(decoder, {});

@@ -1,6 +1,8 @@
 #include "loop/evaluate.h"
 
+#include <algorithm>
 #include <map>
+#include <variant>
 
 #include "reward/scorer.h"
 
@@ -20,67 +22,140 @@ double Evaluation::mean() const {
   double sum = 0;
   int64_t count = 0;
   for (const SourceScores& source : sources) {
-    sum += source.mean * static_cast<double>(source.num_prompts);
-    count += source.num_prompts;
+    sum += source.mean * static_cast<double>(source.num_scored);
+    count += source.num_scored;
   }
   return count == 0 ? 0.0 : sum / static_cast<double>(count);
 }
 
 void Evaluation::report(Metrics& metrics, int64_t n) const {
-  int64_t absent = 0;
+  const std::string largest = fmt::format("@{}", n);
   for (const SourceScores& source : sources) {
-    const std::string prefix = "val-core/" + source.data_source + "/reward/";
-    metrics.set(fmt::format("{}mean@{}", prefix, n), source.mean);
-    if (n > 1) metrics.set(fmt::format("{}pass@{}", prefix, n), source.pass);
-    absent += source.num_absent;
+    const auto has_name = [](const char* name) { return [name](const VariableScores& v) { return v.name == name; }; };
+    const bool has_acc = std::any_of(source.variables.begin(), source.variables.end(), has_name("acc"));
+    for (const VariableScores& variable : source.variables) {
+      for (const auto& [name, value] : variable.numbers) {
+        const bool is_core = variable.name == (has_acc ? "acc" : "reward") &&
+                             (name.starts_with("mean") || name.starts_with("maj") || name.starts_with("best")) &&
+                             name.find(largest) != std::string::npos;
+        metrics.set(
+            fmt::format("{}/{}/{}/{}", is_core ? "val-core" : "val-aux", source.data_source, variable.name, name),
+            value);
+      }
+    }
+    const std::string rest = "val-aux/" + source.data_source + "/";
+    if (n > 1 && source.num_scored > 0) metrics.set(fmt::format("{}reward/pass@{}", rest, n), source.pass);
+    metrics.set(rest + "response_length/mean", source.response_length);
+    metrics.set(rest + "response_length/clip_ratio", source.clip_ratio);
+    metrics.set(rest + "num_absent", static_cast<double>(source.num_absent));
   }
-  metrics.set("val-aux/response_length/mean", response_length);
-  metrics.set("val-aux/response_length/clip_ratio", clip_ratio);
-  metrics.set("val-aux/num_absent", static_cast<double>(absent));
 }
 
 namespace {
 
-Evaluation summarise(std::vector<Group> groups) {
-  std::map<std::string, SourceScores> by_source;
-  Evaluation result;
-  int64_t answers = 0;
-  for (const Group& group : groups) {
-    SourceScores& source = by_source[group.drawn.prompt->data_source];
-    double sum = 0;
-    int64_t present = 0;
-    bool passed = false;
-    for (const Trajectory& t : group.trajectories) {
-      result.response_length += static_cast<double>(t.response_ids.size());
-      result.clip_ratio += t.finish == FinishReason::length;
-      ++answers;
-      if (!t.score.value) {
-        ++source.num_absent;
-        continue;
-      }
-      sum += double{*t.score.value};
-      passed = passed || *t.score.value > 0;
-      ++present;
+// Means over the prompts that have a number, by variable and name in the order in which they first came.
+class MeansOverPrompts {
+ public:
+  void add(const std::string& variable, const NamedNumbers& numbers) {
+    for (const auto& [name, value] : numbers) {
+      Sum& sum = find(find(variables_, variable), name);
+      sum.total += value;
+      sum.count += 1;
     }
-    ++source.num_prompts;
-    if (present > 0) source.mean += sum / static_cast<double>(present);
-    source.pass += passed;
   }
+  std::vector<VariableScores> means() const {
+    std::vector<VariableScores> result;
+    for (const auto& [variable, sums] : variables_) {
+      result.push_back({variable, {}});
+      for (const auto& [name, sum] : sums) result.back().numbers.emplace_back(name, sum.total / sum.count);
+    }
+    return result;
+  }
+
+ private:
+  struct Sum {
+    double total = 0, count = 0;
+  };
+  template <class Value>
+  using Named = std::vector<std::pair<std::string, Value>>;
+  template <class Value>
+  static Value& find(Named<Value>& named, const std::string& name) {
+    for (auto& [key, value] : named) {
+      if (key == name) return value;
+    }
+    return named.emplace_back(name, Value{}).second;
+  }
+  Named<Named<Sum>> variables_;
+};
+
+// What the samples of a prompt have of one variable, and, when all of these say it, what they answer (`pred`).
+struct Samples {
+  std::vector<double> values;
+  std::vector<std::string> answers;
+
+  void add(double value, const Score& score) {
+    values.push_back(value);
+    for (const ScoreExtra& extra : score.extras) {
+      const auto* pred = std::get_if<std::string>(&extra.value);
+      if (extra.name == "pred" && pred != nullptr) answers.push_back(*pred);
+    }
+  }
+  NamedNumbers statistics(SampleStatistics& statistics, int64_t n) const {
+    return statistics.of(values, answers.size() == values.size() ? answers : std::vector<std::string>(), n);
+  }
+};
+
+void add_prompt(const Group& group, int64_t n, SourceScores& source, MeansOverPrompts& means,
+                SampleStatistics& statistics) {
+  std::vector<std::pair<std::string, Samples>> variables{{"reward", {}}};
+  bool passed = false;
+  for (const Trajectory& t : group.trajectories) {
+    source.response_length += static_cast<double>(t.response_ids.size());
+    source.clip_ratio += t.finish == FinishReason::length;
+    source.num_absent += !t.score.value;
+    if (!t.score.value) continue;
+    variables.front().second.add(double{*t.score.value}, t.score);
+    passed = passed || *t.score.value > 0;
+    for (const ScoreExtra& extra : t.score.extras) {
+      const auto* number = std::get_if<double>(&extra.value);
+      if (number == nullptr) continue;
+      const auto is_same = [&](const auto& variable) { return variable.first == extra.name; };
+      auto place = std::find_if(variables.begin(), variables.end(), is_same);
+      if (place == variables.end()) place = variables.insert(place, {extra.name, {}});
+      place->second.add(*number, t.score);
+    }
+  }
+  ++source.num_prompts;
+  if (variables.front().second.values.empty()) return;  // every score is absent
+  ++source.num_scored;
+  source.pass += passed;
+  for (const auto& [name, samples] : variables) means.add(name, samples.statistics(statistics, n));
+}
+
+}  // namespace
+
+Evaluation summarise(std::vector<Group> groups, int64_t n) {
+  std::map<std::string, SourceScores> by_source;
+  std::map<std::string, MeansOverPrompts> means;
+  SampleStatistics statistics;
+  for (const Group& group : groups) {
+    const std::string& name = group.drawn.prompt->data_source;
+    add_prompt(group, n, by_source[name], means[name], statistics);
+  }
+  Evaluation result;
   for (auto& [name, source] : by_source) {
     source.data_source = name;
-    source.mean /= static_cast<double>(source.num_prompts);
-    source.pass /= static_cast<double>(source.num_prompts);
-    result.sources.push_back(source);
-  }
-  if (answers > 0) {
-    result.response_length /= static_cast<double>(answers);
-    result.clip_ratio /= static_cast<double>(answers);
+    const double answers = static_cast<double>(source.num_prompts * n);
+    source.response_length /= answers;
+    source.clip_ratio /= answers;
+    if (source.num_scored > 0) source.pass /= static_cast<double>(source.num_scored);
+    source.variables = means[name].means();
+    if (!source.variables.empty()) source.mean = source.variables.front().numbers.front().second;
+    result.sources.push_back(std::move(source));
   }
   result.groups = std::move(groups);
   return result;
 }
-
-}  // namespace
 
 Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const Prompt> prompts,
                     const EvaluationOptions& options, const std::function<void(int64_t)>& progress) {
@@ -106,7 +181,7 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
   };
   while (engine.step()) take();
   take();
-  return summarise(std::move(groups));
+  return summarise(std::move(groups), options.n);
 }
 
 }  // namespace hone

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "loop/metrics.h"
+#include "loop/sample_statistics.h"
 #include "records/trajectory.h"
 #include "rollout/engine.h"
 #include "text/tokenizer.h"
@@ -21,23 +22,35 @@ struct EvaluationOptions {
   uint64_t seed = 1;  // validation has a stream of its own: training draws are not touched
 };
 
+// `reward`, or another number that a scorer reports: means over prompts of sample_statistics.h.
+struct VariableScores {
+  std::string name;
+  NamedNumbers numbers;
+};
+
 struct SourceScores {
   std::string data_source;
-  int64_t num_prompts = 0, num_absent = 0;
-  double mean = 0;  // mean@n: over prompts, of the mean over present scores of its n samples
-  double pass = 0;  // pass@n: share of prompts with a score above 0
+  int64_t num_prompts = 0, num_scored = 0;  // with at least one score: the others are left out of every mean
+  int64_t num_absent = 0;                   // samples without a score
+  double mean = 0;                          // mean@n of the reward
+  double pass = 0;                          // pass@n: share of prompts with a score above 0
+  double response_length = 0;               // mean ids
+  double clip_ratio = 0;                    // share of answers cut at the limit
+  std::vector<VariableScores> variables;    // the reward first
 };
 
 struct Evaluation {
   std::vector<SourceScores> sources;  // by name
-  double response_length = 0;         // mean ids
-  double clip_ratio = 0;              // share of answers cut at the limit
   std::vector<Group> groups;          // in prompt order
 
-  double mean() const;  // over all prompts
-  // val-core/SOURCE/reward/mean@N and so on.
+  double mean() const;  // over all scored prompts
+  // verl's names: val-core/SOURCE/VARIABLE/mean@N, best@N, maj@N of `acc` where scorers report it, else of the reward;
+  // val-aux/SOURCE/... for the rest.
   void report(Metrics& metrics, int64_t n) const;
 };
+
+// The groups of an evaluation summed up; every group has n samples.
+Evaluation summarise(std::vector<Group> groups, int64_t n);
 
 // `progress(done)` is told the number of finished prompts.
 Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const Prompt> prompts,

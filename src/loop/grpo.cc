@@ -18,20 +18,12 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
   options.max_to_keep = recipe.trainer.max_actor_ckpt_to_keep.value_or(0);
   options.data_hash = fmt::format("{:016x}", data_hash(inputs.train));
   options.numeric_mode = numeric_mode(dtype, ctx.target);
-  const std::string summary =
+  options.summary =
       fmt::format("{} steps of {} prompts x {} answers, updates of {} prompts; {} parameters, {} on {}, {} threads",
                   options.total_steps, recipe.data.train_batch_size, recipe.rollout.n, recipe.actor.ppo_mini_batch_size,
                   inputs.config.num_parameters(), options.numeric_mode, ctx.target.name, ctx.team.num_threads());
-  if (flags.check_only) {
-    find_start(options);
-    fmt::print("checked: {}\n", summary);
-    return 0;
-  }
+  if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
-  if (!flags.quiet) {
-    fmt::print("run: {}; {}\n", summary,
-               run.checkpoint() ? fmt::format("on from step {}", run.state().global_step) : "from the start");
-  }
   GrpoTraining training(recipe, inputs, ctx, run, dtype);
   return training.loop();
 }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include "algorithms/advantage.h"
 #include "io/file.h"
+#include "loop/group_metrics.h"
 #include "loop/group_sequences.h"
 #include "loop/progress.h"
+#include "loop/rollout_dump.h"
 #include "loop/run_settings.h"
 #include "loop/step_metrics.h"
 #include "prompts/row_order.h"
@@ -27,7 +28,19 @@ std::string step_line(const Metrics& m, int64_t total_steps) {
       line += fmt::format("  val {:.3f}", value);
     }
   }
+  for (const auto& [name, text] :
+       {std::pair{"training/num_absent_scores", "absent"}, {"training/num_steps_not_finite", "updates not finite"}}) {
+    if (m.get(name) > 0) line += fmt::format("  {} {}", m.get(name), text);
+  }
   return line + fmt::format("  {:.0f} tok/s  {:.2f} s", m.get("perf/throughput"), m.get("timing_s/step"));
+}
+
+void report_probs_difference(const TrainStep& step, Metrics& metrics) {
+  const std::string name = "training/rollout_probs_diff_";
+  metrics.set(name + "valid", step.num_tokens > 0);
+  metrics.set(name + "max", step.probs_difference_max);
+  metrics.set(name + "mean", step.probs_difference_mean);
+  metrics.set(name + "std", step.probs_difference_std);
 }
 
 }  // namespace
@@ -45,6 +58,7 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
     load_optimizer(*run.checkpoint(), *decoder_, run.state(), trainer_.optimizer());
     decoder_->publish(ctx, run.state().version);
   }
+  position_ = source_.position();
   objective_.kind = Objective::Kind::policy;
   objective_.clip = {static_cast<float>(recipe.actor.low()), static_cast<float>(recipe.actor.high()),
                      static_cast<float>(recipe.actor.clip_ratio_c)};
@@ -60,12 +74,26 @@ Metrics GrpoTraining::step(int64_t global_step) {
   metrics.set("training/epoch", static_cast<double>(source_.position().epoch));
   std::vector<Group> groups = roll_out(metrics);
   if (recipe_.reward.shuffle) shuffle_scores(groups, global_step);
-  set_advantages(groups, metrics);
-  report(groups, metrics);
+  {
+    Timed timed(metrics, "adv");
+    set_advantages(groups, recipe_.algorithm.norm_adv_by_std_in_grpo, metrics);
+  }
+  report_groups(groups, recipe_.data.max_prompt_length, metrics);
+  {
+    Timed timed(metrics, "dump_rollout_generations");
+    dump(groups, global_step, "rollouts", recipe_.trainer.rollout_data_dir);
+  }
+  if (const std::string absence = find_absence(groups, recipe_.reward.max_absent_ratio); !absence.empty()) {
+    throw StoppedByGuard(fmt::format("step {}: {}", global_step, absence), "mend the scorer; the run then goes on");
+  }
   update(groups, global_step, metrics);
-  dump(groups, global_step);
+  for (const char* phase : {"adv", "update_actor"}) {
+    metrics.set(std::string("timing_per_token_ms/") + phase,
+                1000 * metrics.get(std::string("timing_s/") + phase) / metrics.get("perf/total_num_tokens"));
+  }
   const int64_t test_freq = recipe_.trainer.test_freq;
   if (test_freq > 0 && (global_step % test_freq == 0 || run_.is_last(global_step))) validate(global_step, metrics);
+  position_ = source_.position();
   return metrics;
 }
 
@@ -81,7 +109,7 @@ std::vector<Group> GrpoTraining::roll_out(Metrics& metrics) {
   const EngineStats before = engine_.stats();
   std::vector<Group> groups;
   {
-    Timed timed(metrics, "timing_s/gen");
+    Timed timed(metrics, "gen");
     Progress progress("rollout", static_cast<int64_t>(batch.size()), run_.quiet());
     for (const DrawnPrompt& drawn : batch) engine_.add(drawn, static_cast<int>(recipe_.rollout.n), sampling);
     bool more = true;
@@ -94,7 +122,7 @@ std::vector<Group> GrpoTraining::roll_out(Metrics& metrics) {
   // work is ordered by draw, never by who finished first
   std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.drawn.draw < b.drawn.draw; });
   {
-    Timed timed(metrics, "timing_s/reward");
+    Timed timed(metrics, "reward");
     for (Group& group : groups) score_group(group, inputs_.tokenizer);
   }
   const EngineStats after = engine_.stats();
@@ -120,26 +148,8 @@ void GrpoTraining::shuffle_scores(std::vector<Group>& groups, int64_t global_ste
   }
 }
 
-void GrpoTraining::set_advantages(std::vector<Group>& groups, Metrics& metrics) const {
-  Timed timed(metrics, "timing_s/adv");
-  int64_t num_flat = 0, num_absent = 0;
-  for (Group& group : groups) {
-    std::vector<std::optional<float>> scores;
-    for (const Trajectory& t : group.trajectories) {
-      // an answer of no ids takes no part
-      scores.push_back(t.response_ids.empty() ? std::nullopt : t.score.value);
-      num_absent += !t.score.value.has_value();
-    }
-    const auto result = algorithms::grpo_advantages(scores, recipe_.algorithm.norm_adv_by_std_in_grpo);
-    for (size_t i = 0; i < scores.size(); ++i) group.trajectories[i].advantage = result.advantages[i];
-    num_flat += result.flat;
-  }
-  metrics.set("training/flat_group_ratio", static_cast<double>(num_flat) / static_cast<double>(groups.size()));
-  metrics.set("training/num_absent_scores", static_cast<double>(num_absent));
-}
-
 void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step, Metrics& metrics) {
-  Timed timed(metrics, "timing_s/update_actor");
+  Timed timed(metrics, "update_actor");
   const double lr = learning_rate(lr_schedule(recipe_.actor.optim, run_.total_steps()), global_step - 1);
   metrics.set("actor/lr", lr);
   const auto mini = static_cast<size_t>(recipe_.actor.ppo_mini_batch_size);
@@ -147,6 +157,7 @@ void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step,
   const auto total = static_cast<int64_t>(per_epoch) * recipe_.actor.ppo_epochs;
   Progress progress("update", total, run_.quiet());
   Spread loss, entropy, clipped, clipped_lower, kl, norm;
+  double publish_seconds = 0;
   int64_t applied = 0, zero = 0, not_finite = 0, done = 0;
   for (int64_t epoch = 0; epoch < recipe_.actor.ppo_epochs; ++epoch) {
     const auto order = epoch_order(static_cast<int64_t>(groups.size()), recipe_.actor.shuffle, seed() + 1,
@@ -157,19 +168,21 @@ void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step,
         append_sequences(groups[order[g]], sequences);
       }
       const TrainStep step = trainer_.step(sequences, objective_, lr);
-      if (done == 0) metrics.set("training/rollout_probs_diff_max", step.probs_difference_max);
+      if (done == 0) report_probs_difference(step, metrics);
       loss.add(step.loss);
       norm.add(step.optimizer.grad_norm);
       entropy.add(step.entropy, step.num_tokens);
       clipped.add(step.clip_fraction, step.num_tokens);
       clipped_lower.add(step.clip_fraction_lower, step.num_tokens);
       kl.add(step.ppo_kl, step.num_tokens);
+      publish_seconds += step.publish_seconds;
       applied += step.optimizer.outcome == StepOutcome::applied;
       zero += step.optimizer.outcome == StepOutcome::zero_gradient;
       not_finite += step.optimizer.outcome == StepOutcome::not_finite;
       progress.update(++done);
     }
   }
+  metrics.set("timing_s/update_weights", publish_seconds);
   metrics.set("actor/pg_loss", loss.mean());
   metrics.set("actor/grad_norm", norm.mean());
   metrics.set("actor/entropy", entropy.mean());
@@ -181,41 +194,17 @@ void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step,
   metrics.set("training/num_steps_not_finite", static_cast<double>(not_finite));
 }
 
-void GrpoTraining::report(const std::vector<Group>& groups, Metrics& metrics) const {
-  Spread score, advantage, response, prompt;
-  int64_t cut = 0, empty = 0, answers = 0;
-  double tokens = 0;
-  for (const Group& group : groups) {
-    for (const Trajectory& t : group.trajectories) {
-      const auto length = static_cast<int64_t>(t.response_ids.size());
-      if (t.score.value && length > 0) score.add(double{*t.score.value});
-      advantage.add(double{t.advantage}, length);
-      response.add(static_cast<double>(length));
-      prompt.add(static_cast<double>(t.prompt_ids.size()));
-      tokens += static_cast<double>(t.prompt_ids.size() + t.response_ids.size());
-      cut += t.finish == FinishReason::length;
-      empty += length == 0;
-      ++answers;
-    }
-  }
-  score.report(metrics, "critic/score");
-  score.report(metrics, "critic/rewards");
-  advantage.report(metrics, "critic/advantages");
-  response.report(metrics, "response_length");
-  metrics.set("response_length/clip_ratio", static_cast<double>(cut) / static_cast<double>(answers));
-  prompt.report(metrics, "prompt_length");
-  metrics.set("response/aborted_ratio", static_cast<double>(empty) / static_cast<double>(answers));
-  metrics.set("perf/total_num_tokens", tokens);
-}
-
-void GrpoTraining::dump(const std::vector<Group>& groups, int64_t global_step) const {
-  const std::string folder = recipe_.trainer.rollout_data_dir.value_or(run_.folder("rollouts"));
-  write_rollouts(io::join_path(folder, fmt::format("{}.jsonl", global_step)), global_step, groups);
+void GrpoTraining::dump(const std::vector<Group>& groups, int64_t global_step, const char* folder,
+                        const std::optional<std::string>& other_folder) const {
+  const std::string name = fmt::format("{}.jsonl", global_step);
+  std::vector<std::string> paths{io::join_path(run_.folder(folder), name)};
+  if (other_folder) paths.push_back(io::join_path(*other_folder, name));
+  write_rollouts(paths, global_step, groups);
 }
 
 void GrpoTraining::validate(int64_t global_step, Metrics& metrics) {
   if (inputs_.validation.empty()) return;
-  Timed timed(metrics, "timing_s/testing");
+  Timed timed(metrics, "testing");
   const ValidationSampling& sampling = recipe_.rollout.val_kwargs;
   EvaluationOptions options;
   options.n = sampling.n;
@@ -227,8 +216,9 @@ void GrpoTraining::validate(int64_t global_step, Metrics& metrics) {
   const Evaluation evaluation =
       evaluate(engine_, inputs_.tokenizer, inputs_.validation, options, [&](int64_t done) { progress.update(done); });
   evaluation.report(metrics, sampling.n);
-  const std::string folder = recipe_.trainer.validation_data_dir.value_or(run_.folder("validation"));
-  write_rollouts(io::join_path(folder, fmt::format("{}.jsonl", global_step)), global_step, evaluation.groups);
+  dump(evaluation.groups, global_step, "validation", recipe_.trainer.validation_data_dir);
+  if (!run_.quiet())
+    fmt::print("{}", show_samples(recipe_.trainer.log_val_generations, global_step, evaluation.groups));
 }
 
 int GrpoTraining::loop() {
@@ -249,7 +239,7 @@ int GrpoTraining::loop() {
   }
   return run_.loop([&](int64_t global_step) { return step(global_step); },
                    [&](TrainingState& state, const std::string& folder) {
-                     state.position = source_.position();
+                     state.position = position_;
                      state.version = decoder_->version();
                      state.optimizer_steps = trainer_.optimizer().num_steps();
                      save_checkpoint(folder, state, *decoder_, trainer_.optimizer(), recipe_.model.path);

@@ -22,10 +22,10 @@ class GrpoTraining {
   Metrics step(int64_t global_step);
   std::vector<Group> roll_out(Metrics& metrics);
   void shuffle_scores(std::vector<Group>& groups, int64_t global_step) const;
-  void set_advantages(std::vector<Group>& groups, Metrics& metrics) const;
   void update(const std::vector<Group>& groups, int64_t global_step, Metrics& metrics);
-  void report(const std::vector<Group>& groups, Metrics& metrics) const;
-  void dump(const std::vector<Group>& groups, int64_t global_step) const;
+  // To a folder of the run and, if named, to another one.
+  void dump(const std::vector<Group>& groups, int64_t global_step, const char* folder,
+            const std::optional<std::string>& other_folder) const;
   void validate(int64_t global_step, Metrics& metrics);
   uint64_t seed() const { return static_cast<uint64_t>(recipe_.trainer.seed); }
 
@@ -33,6 +33,7 @@ class GrpoTraining {
   const GrpoInputs& inputs_;
   Run& run_;
   PromptSource source_;
+  DataPosition position_;  // of the data after the last whole step: what is saved
   std::unique_ptr<Decoder> decoder_;
   Trainer trainer_;
   Engine engine_;

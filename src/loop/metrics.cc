@@ -4,52 +4,83 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "io/json.h"
 
 namespace hone {
 
 namespace {
 
+constexpr MetricDefinition both(std::string_view name, std::string_view definition) { return {name, definition}; }
+constexpr MetricDefinition rl(std::string_view name, std::string_view definition) {
+  return {name, definition, true, false};
+}
+constexpr MetricDefinition sft(std::string_view name, std::string_view definition) {
+  return {name, definition, false, true};
+}
+
 constexpr MetricDefinition kDefinitions[] = {
-    {"training/global_step", "Number of the step, from 1."},
-    {"training/epoch", "Epoch the step's last prompt was drawn in, from 0."},
-    {"training/rollout_probs_diff_max",
-     "Largest |exp(log-prob in training) - exp(log-prob in sampling)| over the tokens of the step's first update; 0 by "
-     "law 1."},
-    {"training/num_updates", "Optimizer steps applied in this step."},
-    {"training/num_steps_not_finite", "Optimizer steps of this step undone because a gradient was not finite."},
-    {"training/num_steps_zero_gradient", "Optimizer steps of this step left out because the whole gradient was 0."},
-    {"training/flat_group_ratio",
-     "Share of groups in which all scores are equal, so that nothing is learnt from them."},
-    {"training/num_absent_scores", "Answers without a score; they take no part in advantages."},
-    {"actor/pg_loss", "Policy loss, aggregated by loss_agg_mode, mean over the step's updates."},
-    {"actor/entropy", "Entropy of the policy in nats, mean over response tokens."},
-    {"actor/pg_clipfrac", "Share of response tokens whose clipped surrogate was the larger one."},
-    {"actor/pg_clipfrac_lower", "Share of response tokens on which the dual clip was active."},
-    {"actor/ppo_kl", "Mean of log-prob in sampling minus log-prob in training over response tokens."},
-    {"actor/grad_norm", "Norm of the whole gradient before clipping, mean over the step's updates."},
-    {"actor/lr", "Learning rate of the step."},
-    {"critic/score/*", "mean, max, min over answers of the scorer's number (absent ones left out)."},
-    {"critic/rewards/*", "mean, max, min over answers of the reward that advantages are made from."},
-    {"critic/advantages/*", "mean, max, min over response tokens of the advantage."},
-    {"response_length/*", "mean, max, min of ids per answer; clip_ratio = share of answers cut at the limit."},
-    {"prompt_length/*", "mean, max, min of ids per prompt."},
-    {"response/aborted_ratio", "Share of answers with no id at all."},
-    {"rollout/num_preemptions", "Samples sent back to recompute because cache blocks ran out."},
-    {"rollout/num_engine_steps", "Forward passes of the rollout."},
-    {"timing_s/*", "Seconds of a phase: gen, reward, adv, update_actor, testing, step (saving apart)."},
-    {"timing_per_token_ms/*", "Milliseconds per token: gen over response tokens."},
-    {"perf/total_num_tokens", "Prompt and response tokens of the step."},
-    {"perf/time_per_step", "Seconds of the step."},
-    {"perf/throughput", "Tokens per second of the step."},
-    {"perf/cpu_memory_used_gb", "Resident memory of the process in GiB."},
-    {"train/loss", "SFT loss: mean negative log-prob of response tokens, nats."},
-    {"train/grad_norm", "SFT: norm of the gradient before clipping."},
-    {"train/lr", "SFT: learning rate of the step."},
-    {"val/loss", "SFT: mean negative log-prob of the held-out responses' tokens, nats."},
-    {"val-core/*/mean@*", "Validation score of a data source, mean over prompts and N samples."},
-    {"val-core/*/pass@*", "Share of prompts of a data source with at least one of N samples scored above 0."},
-    {"val-aux/*", "Validation beside the score: response_length/mean, clip_ratio, num_absent."},
+    both("training/global_step", "Number of the step, from 1; 0 is the validation before training."),
+    both("training/epoch", "Epoch the step's first prompt was drawn in, from 0."),
+    rl("training/rollout_probs_diff_{valid,max,mean,std}",
+       "|exp(log-prob in training) - exp(log-prob in sampling)| over the tokens of the step's first update: 0 by law "
+       "1. "
+       "valid = 1: there were such tokens."),
+    both("training/num_updates", "Optimizer steps applied in this step."),
+    both("training/num_steps_not_finite", "Optimizer steps of this step undone because a gradient was not finite."),
+    both("training/num_steps_zero_gradient", "Optimizer steps of this step left out because the whole gradient was 0."),
+    rl("training/flat_group_ratio",
+       "Share of groups in which all scores are equal, so that nothing is learnt from them."),
+    rl("training/num_absent_scores", "Answers without a score; they take no part in advantages."),
+    rl("training/num_lone_groups", "Groups with fewer than two scores, which compare with nothing: advantage 0."),
+    rl("actor/pg_loss", "Policy loss, aggregated by loss_agg_mode, mean over the step's updates (verl adds them up)."),
+    rl("actor/entropy", "Entropy of the policy in nats, mean over response tokens."),
+    rl("actor/pg_clipfrac", "Share of response tokens whose clipped surrogate was the larger one."),
+    rl("actor/pg_clipfrac_lower", "Share of response tokens on which the dual clip was active."),
+    rl("actor/ppo_kl", "Mean of log-prob in sampling minus log-prob in training over response tokens."),
+    rl("actor/grad_norm", "Norm of the whole gradient before clipping, mean over the step's updates."),
+    rl("actor/lr", "Learning rate of the step."),
+    rl("critic/score/{mean,max,min}", "The scorer's number over answers that have ids and a score."),
+    rl("critic/rewards/{mean,max,min}", "The reward that advantages are made from, over the same answers."),
+    rl("critic/advantages/{mean,max,min}", "The advantage over response tokens."),
+    rl("critic/returns/{mean,max,min}", "The return over response tokens: in GRPO the advantage."),
+    rl("response_length/{mean,max,min}", "Ids per answer."),
+    rl("response_length/clip_ratio", "Share of answers cut at the limit (verl: of this very length)."),
+    rl("response_length_non_aborted/{mean,max,min,clip_ratio}", "The same over answers that have ids."),
+    rl("response/aborted_ratio", "Share of answers with no id at all."),
+    rl("prompt_length/{mean,max,min}", "Ids per prompt, over answers."),
+    rl("prompt_length/clip_ratio", "Share of prompts of exactly data.max_prompt_length ids."),
+    rl("rollout/num_preemptions", "Samples sent back to recompute because cache blocks ran out."),
+    rl("rollout/num_engine_steps", "Forward passes of the rollout."),
+    rl("timing_s/gen", "Seconds of the rollout."),
+    rl("timing_s/reward", "Seconds of scoring, beside what went on during the rollout."),
+    rl("timing_s/adv", "Seconds of the advantages."),
+    rl("timing_s/update_actor", "Seconds of the step's updates, publishing included."),
+    rl("timing_s/update_weights", "Seconds of publishing new weights to the rollout; part of update_actor."),
+    rl("timing_s/dump_rollout_generations", "Seconds of writing the step's samples."),
+    both("timing_s/testing", "Seconds of the validation."),
+    both("timing_s/save_checkpoint", "Seconds of the save after the step before this one."),
+    both("timing_s/step", "Seconds of the step, without the save after it."),
+    rl("timing_per_token_ms/gen", "Milliseconds of the rollout per id drawn."),
+    rl("timing_per_token_ms/{adv,update_actor}", "Milliseconds of the phase per id of prompts and answers."),
+    both("perf/total_num_tokens", "Prompt and response ids of the step."),
+    both("perf/time_per_step", "Seconds of the step, as timing_s/step."),
+    both("perf/throughput", "Ids per second: total_num_tokens over time_per_step (the run is one device)."),
+    both("perf/cpu_memory_used_gb", "Resident memory of the process in GiB."),
+    sft("train/loss", "Mean negative log-prob of response tokens, nats."),
+    sft("train/grad_norm", "Norm of the gradient before clipping."),
+    sft("train/lr", "Learning rate of the step."),
+    sft("val/loss", "Mean negative log-prob of the held-out responses' tokens, nats."),
+    rl("val-core/*/mean@*", "Validation of a data source: mean over prompts of the mean over its N samples."),
+    rl("val-core/*/best@*",
+       "Mean or standard deviation of the best of N samples: over 1000 bootstrap draws (seed 42) of N of a prompt's "
+       "samples with replacement; mean over prompts."),
+    rl("val-core/*/maj@*",
+       "The same of the value of the answer that most of the N samples give, where the scorer tells answers apart."),
+    rl("val-aux/*/{mean,std,best,worst,maj,pass}@*",
+       "Validation beside the core: other numbers of samples and of scorers, std@N of the N samples, worst@n, and "
+       "pass@N "
+       "(share of prompts with a score above 0)."),
+    rl("val-aux/*/response_length/{mean,clip_ratio}", "Validation: ids per answer; share of answers cut at the limit."),
+    rl("val-aux/*/num_absent", "Validation answers without a score; a prompt without any score is left out."),
 };
 
 bool matches(std::string_view pattern, std::string_view name) {
@@ -63,13 +94,39 @@ bool matches(std::string_view pattern, std::string_view name) {
   return false;
 }
 
+// Every text that the braces of a pattern stand for.
+void expand(const std::string& pattern, std::vector<std::string>& texts) {
+  const size_t open = pattern.find('{');
+  if (open == std::string::npos) {
+    texts.push_back(pattern);
+    return;
+  }
+  const size_t close = pattern.find('}', open);
+  for (size_t begin = open + 1; begin <= close;) {
+    const size_t end = std::min(pattern.find(',', begin), close);
+    expand(pattern.substr(0, open) + pattern.substr(begin, end - begin) + pattern.substr(close + 1), texts);
+    begin = end + 1;
+  }
+}
+
 }  // namespace
 
 std::span<const MetricDefinition> metric_definitions() { return kDefinitions; }
 
+std::vector<std::string> names_of(const MetricDefinition& definition) {
+  std::vector<std::string> names;
+  expand(std::string(definition.name), names);
+  return names;
+}
+
+bool matches_metric(std::string_view pattern, std::string_view name) { return matches(pattern, name); }
+
 std::optional<MetricDefinition> find_metric(std::string_view name) {
   for (const MetricDefinition& definition : kDefinitions) {
-    if (definition.name == name || matches(definition.name, name)) return definition;
+    if (definition.name == name) return definition;
+    for (const std::string& pattern : names_of(definition)) {
+      if (matches(pattern, name)) return definition;
+    }
   }
   return std::nullopt;
 }
@@ -102,13 +159,13 @@ bool Metrics::has(std::string_view name) const {
   return std::any_of(values_.begin(), values_.end(), [&](const auto& entry) { return entry.first == name; });
 }
 
-std::string Metrics::json_line() const {
+io::Json Metrics::json() const {
   io::Json line = io::Json::object();
   for (const auto& [name, value] : values_) {
     const bool whole = std::abs(value) < 1e15 && value == std::floor(value);
     line.set(name, whole ? io::Json(static_cast<int64_t>(value)) : io::Json::number_or_null(value));
   }
-  return line.dump();
+  return line;
 }
 
 }  // namespace hone

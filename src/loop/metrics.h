@@ -8,13 +8,21 @@
 #include <utility>
 #include <vector>
 
+#include "io/json.h"
+
 namespace hone {
 
+enum class RunKind { rl, sft };
+
 struct MetricDefinition {
-  std::string_view name;  // `*` stands for any part, as in timing_s/*
+  std::string_view name;  // `*` stands for any part, as in val-aux/*; {mean,max} for one of these
   std::string_view definition;
+  bool in_rl = true, in_sft = true;  // runs that have it
 };
 std::span<const MetricDefinition> metric_definitions();
+// The names of a definition, one for each choice of its braces; `*` stays.
+std::vector<std::string> names_of(const MetricDefinition& definition);
+bool matches_metric(std::string_view pattern, std::string_view name);
 // The definition that covers this name.
 std::optional<MetricDefinition> find_metric(std::string_view name);
 // Clock fields are the only ones that may differ between equal runs (law 3).
@@ -28,8 +36,8 @@ class Metrics {
   double get(std::string_view name) const;          // must be there
   bool has(std::string_view name) const;
   const std::vector<std::pair<std::string, double>>& values() const { return values_; }
-  // One JSON object in one line; a number that is not finite becomes null.
-  std::string json_line() const;
+  // One object; a number that is not finite becomes null.
+  io::Json json() const;
 
  private:
   std::vector<std::pair<std::string, double>> values_;

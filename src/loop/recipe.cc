@@ -142,6 +142,11 @@ void add_rest(Schema& s, Recipe& r) {
       .because("the other estimators are not there yet");
   s.field("algorithm.norm_adv_by_std_in_grpo", &r.algorithm.norm_adv_by_std_in_grpo,
           "Divide by the standard deviation of the group; false is Dr. GRPO.");
+  s.field("reward.max_absent_ratio", &r.reward.max_absent_ratio,
+          "End with exit code 4 when a larger share of a step's answers is without a score; 1 = never.")
+      .at_least(0)
+      .at_most(1)
+      .effect(Effect::length);
   s.field("reward.shuffle", &r.reward.shuffle,
           "Control run: deal the rewards of a step out at random, so that nothing can be learnt from them.");
 }
@@ -155,12 +160,16 @@ void add_trainer(Schema& s, TrainerRecipe& t) {
       .effect(Effect::nothing)
       .when("data.val_files is set");
   s.field("trainer.val_only", &t.val_only, "Validate and stop.").effect(Effect::nothing);
-  s.field("trainer.rollout_data_dir", &t.rollout_data_dir, "Folder of the samples; null = rollouts/ in the run folder.")
+  s.field("trainer.rollout_data_dir", &t.rollout_data_dir,
+          "Folder for the samples of step N as N.jsonl, beside rollouts/ of the run folder.")
       .path()
       .effect(Effect::nothing);
   s.field("trainer.validation_data_dir", &t.validation_data_dir,
-          "Folder of the validation samples; null = validation/ in the run folder.")
+          "The same for the samples of validation, beside validation/ of the run folder.")
       .path()
+      .effect(Effect::nothing);
+  s.field("trainer.log_val_generations", &t.log_val_generations, "Print so many samples of each validation.")
+      .at_least(0)
       .effect(Effect::nothing);
 }
 
@@ -243,7 +252,7 @@ Recipe load_recipe(const std::string& path, const std::vector<std::string>& argu
   Recipe recipe;
   Schema schema = schema_of(recipe);
   notes = config::load(schema, path, arguments, [&](io::Faults& faults) { validate(recipe, faults); });
-  keep_known_loggers(recipe.trainer, notes);
+  note_foreign_loggers(recipe.trainer, notes);
   return recipe;
 }
 

@@ -74,6 +74,7 @@ struct AlgorithmRecipe {
 };
 
 struct RewardRecipe {
+  double max_absent_ratio = 0.5;
   bool shuffle = false;
 };
 
@@ -81,6 +82,7 @@ struct TrainerRecipe : RunRecipe {
   bool val_before_train = true, val_only = false;
   std::optional<int64_t> max_actor_ckpt_to_keep;
   std::optional<std::string> rollout_data_dir, validation_data_dir;
+  int64_t log_val_generations = 0;
 };
 
 struct Recipe {

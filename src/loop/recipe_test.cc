@@ -87,7 +87,7 @@ TEST(Recipe, TakesAScriptWrittenForVerl) {
   EXPECT_EQ(r.data.train_files, (Texts{"a.jsonl", "b.jsonl"}));
   EXPECT_EQ(r.rollout.n, 5);
   EXPECT_EQ(r.actor.optim.lr_scheduler_type, "cosine");
-  EXPECT_EQ(r.trainer.logger, Texts{"console"});
+  EXPECT_EQ(r.trainer.logger, (Texts{"console", "wandb"}));
   EXPECT_EQ(r.trainer.default_local_dir, "runs/verl_grpo/grpo");
   EXPECT_EQ(notes.size(), 14u) << "one line for each key without a meaning, old name and missing logger";
 }

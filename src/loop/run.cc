@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "core/activity.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "io/json.h"
@@ -31,9 +32,9 @@ void clean_rollouts(const std::string& folder, int64_t last_step) {
   }
 }
 
-int64_t step_of_line(std::string_view line, const std::string& path) {
-  const io::Json metrics = io::parse_json(line, path);
-  return io::JsonAt(metrics, path)["training/global_step"].as_int();
+double number_or_zero(const io::Json& metrics, const char* name) {
+  const io::Json* value = metrics.find(name);
+  return value != nullptr && value->is_number() ? value->as_double() : 0.0;
 }
 
 }  // namespace
@@ -108,7 +109,11 @@ std::optional<std::string> find_start(const RunOptions& options) {
   return checkpoint;
 }
 
-Run::Run(RunOptions options) : options_(std::move(options)) {
+Run::Run(RunOptions options)
+    : options_(std::move(options)),
+      watchdog_(options_.watchdog_seconds, [](const std::string& text) { fmt::print(stderr, "{}\n", text); }) {
+  Activity::of_this_thread().rename("main loop");
+  const Doing doing("opening the run folder");
   find_start(options_);  // before anything is written
   io::make_folders(options_.folder);
   lock_ = io::FolderLock(options_.folder);
@@ -125,13 +130,16 @@ Run::Run(RunOptions options) : options_(std::move(options)) {
   state_.numeric_mode = options_.numeric_mode;
   state_.data_hash = options_.data_hash;
   state_.config_hash = options_.config_hash;
-  if (options_.val_only) return;
-  if (state_.global_step >= options_.total_steps) {
+  if (!options_.val_only && state_.global_step >= options_.total_steps) {
     throw Error(fmt::format("nothing left to do: step {} of {} is saved in {}", state_.global_step,
                             options_.total_steps, checkpoint_.value_or(options_.folder)),
                 "raise trainer.total_epochs or trainer.total_training_steps to go on", 3);
   }
-  open_folder();
+  if (!options_.val_only) open_folder();
+  if (!options_.quiet) {
+    fmt::print("run: {}; {}\n", options_.summary,
+               checkpoint_ ? fmt::format("on from step {}", state_.global_step) : "from the start");
+  }
 }
 
 void Run::open_folder() {
@@ -139,8 +147,10 @@ void Run::open_folder() {
   const std::string path = io::join_path(options_.folder, "metrics.jsonl");
   // without a checkpoint everything starts anew; the validation line of step 0 with it
   const int64_t last = checkpoint_ ? state_.global_step : -1;
-  io::cut_back_to(path, [&](std::string_view line) { return step_of_line(line, path) <= last; });
+  cut_back_metrics(path, last);
   metrics_ = std::make_unique<io::LineFile>(path);
+  loggers_ = std::make_unique<Loggers>(options_.loggers, options_.folder,
+                                       checkpoint_ ? std::optional(state_.global_step) : std::nullopt);
   // later checkpoints are of a future that this run leaves: kept, under a name by which no run goes on
   for (const int64_t step : list_checkpoints(checkpoints_folder())) {
     if (step <= last) continue;
@@ -153,6 +163,17 @@ void Run::open_folder() {
   saved_step_ = state_.global_step;
 }
 
+// The guard against updates that are not finite counts as if the run had never stopped.
+void Run::cut_back_metrics(const std::string& path, int64_t last_step) {
+  io::cut_back_to(path, [&](std::string_view line) {
+    const io::Json metrics = io::parse_json(line, path);
+    if (io::JsonAt(metrics, path)["training/global_step"].as_int() > last_step) return false;
+    count_nonfinite(number_or_zero(metrics, "training/num_updates"),
+                    number_or_zero(metrics, "training/num_steps_not_finite"));
+    return true;
+  });
+}
+
 std::string Run::checkpoints_folder() const { return io::join_path(options_.folder, "checkpoints"); }
 
 std::string Run::folder(const std::string& name) const { return io::join_path(options_.folder, name); }
@@ -160,26 +181,41 @@ std::string Run::folder(const std::string& name) const { return io::join_path(op
 void Run::record(Metrics metrics, int64_t global_step) {
   if (metrics_ == nullptr) return;  // validation alone leaves the run as it is
   metrics.set("training/global_step", static_cast<double>(global_step));
-  metrics_->write_line(metrics.json_line());
+  metrics_->write_line(metrics.json().dump());
+  loggers_->log(metrics, global_step);
+}
+
+Metrics Run::measured(const Step& step, int64_t global_step) {
+  const auto start = std::chrono::steady_clock::now();
+  Metrics metrics = step(global_step);
+  metrics.set("timing_s/step", seconds_since(start));
+  if (save_seconds_) metrics.set("timing_s/save_checkpoint", *save_seconds_);
+  save_seconds_.reset();
+  metrics.set("perf/time_per_step", metrics.get("timing_s/step"));
+  metrics.set("perf/cpu_memory_used_gb", static_cast<double>(resident_bytes()) / (1 << 30));
+  metrics.set("perf/throughput", metrics.get("perf/total_num_tokens") / metrics.get("timing_s/step"));
+  return metrics;
 }
 
 int Run::loop(const Step& step, const Save& save, const StepLine& line) {
   const Interrupt interrupt;
   for (int64_t number = state_.global_step + 1; number <= options_.total_steps; ++number) {
-    const auto start = std::chrono::steady_clock::now();
-    Metrics metrics = step(number);
+    const Doing doing("step", number);
+    Metrics metrics;
+    try {
+      metrics = measured(step, number);
+    } catch (const StoppedByGuard&) {
+      save_now(number - 1, save);
+      throw;
+    }
     const bool leave = interrupt.requested();
     const bool due = options_.save_freq > 0 && number % options_.save_freq == 0;
     state_.global_step = number;
-    metrics.set("timing_s/step", seconds_since(start));
-    metrics.set("perf/time_per_step", metrics.get("timing_s/step"));
-    metrics.set("perf/cpu_memory_used_gb", static_cast<double>(resident_bytes()) / (1 << 30));
-    if (metrics.has("perf/total_num_tokens")) {
-      metrics.set("perf/throughput", metrics.get("perf/total_num_tokens") / metrics.get("timing_s/step"));
-    }
     record(metrics, number);
-    if (!options_.quiet) fmt::print("{}\n", line(metrics));
+    if (!options_.quiet && loggers_->console()) fmt::print("{}\n", line(metrics));
     std::fflush(stdout);
+    count_nonfinite(metrics.get("training/num_updates"), metrics.get("training/num_steps_not_finite"));
+    stop_when_nothing_is_finite(number, save);
     if (due || leave || is_last(number)) save_now(number, save);
     if (leave && !is_last(number)) {
       fmt::print(stderr, "interrupted: step {} of {} is saved in {}\n", number, options_.total_steps,
@@ -190,43 +226,35 @@ int Run::loop(const Step& step, const Save& save, const StepLine& line) {
   return 0;
 }
 
+void Run::count_nonfinite(double num_updates, double num_not_finite) {
+  nonfinite_steps_ = num_not_finite > 0 && num_updates == 0 ? nonfinite_steps_ + 1 : 0;
+}
+
+void Run::stop_when_nothing_is_finite(int64_t global_step, const Save& save) {
+  if (options_.max_nonfinite_steps <= 0 || nonfinite_steps_ < options_.max_nonfinite_steps) return;
+  std::string saved;
+  try {
+    save_now(global_step, save);
+    saved = fmt::format("the weights, which such updates leave as they are, are saved in {}",
+                        checkpoint_path(checkpoints_folder(), global_step));
+  } catch (const Error& error) {
+    saved = error.what();
+  }
+  throw StoppedByGuard(fmt::format("step {}: not one update of the last {} steps was finite, as "
+                                   "trainer.max_nonfinite_steps = {} allows; {}",
+                                   global_step, nonfinite_steps_, options_.max_nonfinite_steps, saved),
+                       "go on from an older checkpoint with a lower learning rate");
+}
+
 void Run::save_now(int64_t global_step, const Save& save) {
   if (saved_step_ == global_step) return;
+  const Doing doing("saving a checkpoint");
+  const auto start = std::chrono::steady_clock::now();
   metrics_->sync();  // a checkpoint's metrics are on the disk before it is
   save(state_, checkpoints_folder());
   saved_step_ = global_step;
   remove_old_checkpoints(checkpoints_folder(), options_.max_to_keep);
-}
-
-void write_rollouts(const std::string& path, int64_t global_step, std::span<const Group> groups) {
-  std::string text;
-  for (const Group& group : groups) {
-    for (const Trajectory& t : group.trajectories) {
-      io::Json row = io::Json::object();
-      row.set("input", group.drawn.prompt->text);
-      row.set("output", t.response_text);
-      row.set("gts", group.drawn.prompt->ground_truth);
-      row.set("score", t.score.value ? io::Json(*t.score.value) : io::Json());
-      row.set("step", global_step);
-      row.set("data_source", group.drawn.prompt->data_source);
-      row.set("draw", t.draw);
-      row.set("sample", int64_t{t.sample});
-      row.set("finish", name(t.finish));
-      row.set("advantage", t.advantage);
-      row.set("temperature", t.temperature);
-      row.set("prompt_ids", io::Json::Array(t.prompt_ids.begin(), t.prompt_ids.end()));
-      row.set("response_ids", io::Json::Array(t.response_ids.begin(), t.response_ids.end()));
-      row.set("logprobs", io::Json::Array(t.logprobs.begin(), t.logprobs.end()));
-      row.set("versions", io::Json::Array(t.versions.begin(), t.versions.end()));
-      if (!t.score.reason.empty()) row.set("reason", t.score.reason);
-      text += row.dump();
-      text += '\n';
-    }
-  }
-  if (const auto parent = std::filesystem::path(path).parent_path().string(); !parent.empty()) {
-    io::make_folders(parent);
-  }
-  io::write_file(path, text);
+  save_seconds_ = seconds_since(start);
 }
 
 }  // namespace hone

@@ -1,6 +1,7 @@
 // Run: what every training command shares: the run folder, where to start, metrics, checkpoints, leaving.
 //   FOLDER/config.yaml                    effective options
 //   FOLDER/metrics.jsonl                  one line a step; cut back to the checkpoint on resume
+//   FOLDER/tensorboard/                   event files, and other loggers' files (loggers.h)
 //   FOLDER/rollouts/N.jsonl               every sample of step N
 //   FOLDER/validation/N.jsonl             every sample of the validation after step N
 //   FOLDER/checkpoints/global_step_N/     checkpoint.h
@@ -9,21 +10,23 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
+#include "core/watchdog.h"
 #include "io/folder_lock.h"
 #include "io/line_file.h"
 #include "loop/checkpoint.h"
 #include "loop/interrupt.h"
+#include "loop/loggers.h"
 #include "loop/metrics.h"
-#include "records/trajectory.h"
 
 namespace hone {
 
 struct RunOptions {
   std::string folder;
-  std::string kind;  // "grpo" or "sft"
+  std::string kind;     // "grpo" or "sft"
+  std::string summary;  // of the run in one line, for people
   int64_t total_steps = 0;
   int64_t save_freq = -1;            // steps between checkpoints; the last step is always saved
   int64_t max_to_keep = 0;           // 0: all
@@ -32,6 +35,9 @@ struct RunOptions {
   bool allow_changes = false;  // go on although data or numeric mode differ
   bool val_only = false;       // nothing is trained: the folder's run stays as it is
   bool quiet = false;
+  LoggerOptions loggers;
+  double watchdog_seconds = 0;       // 0: none
+  int64_t max_nonfinite_steps = 0;   // stop after so many steps without a finite update; 0: never
   std::vector<std::string> changes;  // options that change results and differ from the folder's last run
   std::string effective_config, config_hash, data_hash, numeric_mode;
 };
@@ -41,20 +47,29 @@ struct RunOptions {
 // run with resume_mode disable.
 std::optional<std::string> find_start(const RunOptions& options);
 
+// A guard ends the run before a step has changed anything: exit code 4.
+class StoppedByGuard : public Error {
+ public:
+  StoppedByGuard(const std::string& message, std::string hint) : Error(message, std::move(hint), 4) {}
+};
+
 class Run {
  public:
-  // Makes the folder and starts as find_start says. Raises Error with exit code 3 when nothing is left to do.
+  // Makes the folder, starts as find_start says and tells of the run. Raises Error with exit code 3 when nothing is
+  // left to do.
   explicit Run(RunOptions options);
 
   // The checkpoint to continue from, if any, and its state; before that a fresh state.
   const std::optional<std::string>& checkpoint() const { return checkpoint_; }
   const TrainingState& state() const { return state_; }
 
-  // One step of the run, given the number of the step from 1, and what to save after it.
+  // One step of the run, given the number of the step from 1, and what to save after it. A step that a guard stops
+  // leaves what is saved as it was after the step before.
   using Step = std::function<Metrics(int64_t global_step)>;
   using Save = std::function<void(TrainingState& state, const std::string& checkpoints_folder)>;
   using StepLine = std::function<std::string(const Metrics& metrics)>;
-  // Steps until the end or an interruption; saves when it is time. Returns the exit code: 0, or 130.
+  // Steps until the end or an interruption; saves when it is time. Returns the exit code: 0, or 130. Raises Error with
+  // exit code 4 when a guard stops the run, after the last good state has been saved.
   int loop(const Step& step, const Save& save, const StepLine& line);
   // A metrics line that belongs to no step of its own (validation before training); written once, not on resume.
   void record(Metrics metrics, int64_t global_step);
@@ -67,17 +82,22 @@ class Run {
 
  private:
   void open_folder();
+  void cut_back_metrics(const std::string& path, int64_t last_step);
+  Metrics measured(const Step& step, int64_t global_step);
+  void count_nonfinite(double num_updates, double num_not_finite);
+  void stop_when_nothing_is_finite(int64_t global_step, const Save& save);
   void save_now(int64_t global_step, const Save& save);
 
   RunOptions options_;
+  Watchdog watchdog_;
   io::FolderLock lock_;  // one process at a time works in the folder
   std::optional<std::string> checkpoint_;
   TrainingState state_;
   std::unique_ptr<io::LineFile> metrics_;
+  std::unique_ptr<Loggers> loggers_;
   int64_t saved_step_ = -1;
+  std::optional<double> save_seconds_;  // of a save that no metrics line tells of yet
+  int64_t nonfinite_steps_ = 0;         // the last ones in a row, without a finite update
 };
-
-// A rollout or validation dump in verl's form, one line a sample, with ids and log-probs beside the text.
-void write_rollouts(const std::string& path, int64_t global_step, std::span<const Group> groups);
 
 }  // namespace hone

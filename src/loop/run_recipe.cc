@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "loop/checkpoint.h"
+#include "loop/loggers.h"
 
 namespace hone {
 
@@ -21,8 +22,10 @@ void add_run_fields(Schema& s, RunRecipe& run) {
       .also_called({"max_steps", "num_steps"});
   s.field("trainer.project_name", &run.project_name, "First part of the run's name.").effect(Effect::nothing);
   s.field("trainer.experiment_name", &run.experiment_name, "Second part of the run's name.").effect(Effect::nothing);
-  s.field("trainer.logger", &run.logger,
-          "Where metrics go besides metrics.jsonl: console; other names are passed over with a line.")
+  s.field(
+       "trainer.logger", &run.logger,
+       "Where the numbers of a step go besides metrics.jsonl: console, file (verl's JSONL), tensorboard; other loggers "
+       "of verl are passed over with a line.")
       .effect(Effect::nothing);
   s.field("trainer.save_freq", &run.save_freq,
           "Save every so many steps, and the last step in any case; -1 or 0 = the last one only.")
@@ -51,6 +54,15 @@ void add_run_fields(Schema& s, RunRecipe& run) {
       .path()
       .effect(Effect::nothing)
       .also_called({"output_dir"});
+  s.field("trainer.watchdog_seconds", &run.watchdog_seconds,
+          "When nothing comes on for so long, say what each thread and worker waits for; 0 = never.")
+      .at_least(0)
+      .effect(Effect::nothing)
+      .also_called({"nccl_timeout", "heartbeat_timeout"});
+  s.field("trainer.max_nonfinite_steps", &run.max_nonfinite_steps,
+          "End with exit code 4 when not one update of so many steps in a row is finite; 0 = never.")
+      .at_least(0)
+      .effect(Effect::length);
   s.field("trainer.seed", &run.seed, "Seed of every random number of the run.").at_least(0).at_most(9e15);
   s.field("trainer.num_threads", &run.num_threads, "Threads; 0 = all cores. Results are the same for any number.")
       .at_least(0)
@@ -100,6 +112,11 @@ void validate_run(const RunRecipe& run, bool has_validation, io::Faults& faults)
                     "not look at it",
                     run.resume_mode));
   }
+  for (const std::string& name : run.logger) {
+    if (is_own_logger(name) || is_foreign_logger(name)) continue;
+    faults.add(
+        fmt::format("trainer.logger: expected console, file, tensorboard or another logger of verl, found {}", name));
+  }
   if (run.test_freq > 0 && !has_validation) {
     faults.add(fmt::format("trainer.test_freq = {}: expected data.val_files, found none", run.test_freq));
   }
@@ -111,13 +128,12 @@ void validate_optim(const std::string& prefix, const OptimRecipe& optim, io::Fau
   }
 }
 
-void keep_known_loggers(RunRecipe& run, std::vector<std::string>& notes) {
-  const auto unknown = [&](const std::string& name) {
-    if (name == "console" || name == "file") return false;
-    notes.push_back(fmt::format("trainer.logger: {} is not there; metrics.jsonl holds every number", name));
-    return true;
-  };
-  run.logger.erase(std::remove_if(run.logger.begin(), run.logger.end(), unknown), run.logger.end());
+void note_foreign_loggers(const RunRecipe& run, std::vector<std::string>& notes) {
+  for (const std::string& name : run.logger) {
+    if (!is_foreign_logger(name)) continue;
+    notes.push_back(fmt::format(
+        "trainer.logger: {} is not there; metrics.jsonl holds every number, and tensorboard is there", name));
+  }
 }
 
 }  // namespace hone

@@ -38,6 +38,8 @@ struct RunRecipe {
   std::optional<std::string> resume_from_path;
   bool resume_allow_changes = false;
   std::string default_local_dir = "runs/${trainer.project_name}/${trainer.experiment_name}";
+  double watchdog_seconds = 600;
+  int64_t max_nonfinite_steps = 10;
   int64_t seed = 1;
   int64_t num_threads = 0;
 };
@@ -49,7 +51,7 @@ void add_run_fields(config::Schema& schema, RunRecipe& run);
 
 void validate_optim(const std::string& prefix, const OptimRecipe& optim, io::Faults& faults);
 void validate_run(const RunRecipe& run, bool has_validation, io::Faults& faults);
-// Takes the names of loggers out that Hone does not have, with a line for each.
-void keep_known_loggers(RunRecipe& run, std::vector<std::string>& notes);
+// A line for each logger that verl has and Hone does not.
+void note_foreign_loggers(const RunRecipe& run, std::vector<std::string>& notes);
 
 }  // namespace hone

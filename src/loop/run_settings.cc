@@ -27,12 +27,21 @@ RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64
   options.resume_from_path = run.resume_from_path.value_or("");
   options.allow_changes = run.resume_allow_changes;
   options.quiet = flags.quiet;
+  options.loggers = {run.logger, run.project_name, run.experiment_name};
+  options.watchdog_seconds = run.watchdog_seconds;
+  options.max_nonfinite_steps = run.max_nonfinite_steps;
   if (const std::string saved = io::join_path(run.default_local_dir, "config.yaml"); io::exists(saved)) {
     options.changes = schema.differences(io::read_yaml(saved).tree);
   }
   options.effective_config = config::effective_yaml(schema);
   options.config_hash = fmt::format("{:016x}", schema.hash());
   return options;
+}
+
+int tell_checked(const RunOptions& options) {
+  find_start(options);
+  fmt::print("checked: {}\n", options.summary);
+  return 0;
 }
 
 }  // namespace hone

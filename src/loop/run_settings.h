@@ -15,8 +15,11 @@ struct RunFlags {
 
 LrSchedule lr_schedule(const OptimRecipe& optim, int64_t run_steps);
 
-// Everything but kind, max_to_keep, data_hash and numeric_mode, which differ between runs.
+// Everything but kind, summary, max_to_keep, data_hash and numeric_mode, which differ between runs.
 RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64_t steps_per_epoch,
                        const RunFlags& flags);
+
+// For flags.check_only: says what was checked; the exit code is 0.
+int tell_checked(const RunOptions& options);
 
 }  // namespace hone

@@ -157,12 +157,13 @@ Metrics SftTraining::step(int64_t global_step) {
   metrics.set("train/loss", done.loss);
   metrics.set("train/grad_norm", done.optimizer.grad_norm);
   metrics.set("train/lr", lr);
+  metrics.set("training/num_updates", done.optimizer.outcome == StepOutcome::applied);
   metrics.set("training/num_steps_not_finite", done.optimizer.outcome == StepOutcome::not_finite);
   metrics.set("training/num_steps_zero_gradient", done.optimizer.outcome == StepOutcome::zero_gradient);
   metrics.set("perf/total_num_tokens", static_cast<double>(done.num_rows));
   const int64_t test_freq = recipe_.trainer.test_freq;
   if (!inputs_.validation.empty() && test_freq > 0 && (global_step % test_freq == 0 || run_.is_last(global_step))) {
-    Timed timed(metrics, "timing_s/testing");
+    Timed timed(metrics, "testing");
     metrics.set("val/loss", validation_loss());
   }
   return metrics;
@@ -195,19 +196,11 @@ int train_sft(SftRecipe recipe, const RunFlags& flags) {
   options.max_to_keep = recipe.trainer.max_ckpt_to_keep.value_or(0);
   options.data_hash = fmt::format("{:016x}", inputs.hash);
   options.numeric_mode = numeric_mode(dtype, ctx.target);
-  const std::string summary = fmt::format("{} steps of {} rows out of {}; {} parameters, {} on {}, {} threads",
-                                          options.total_steps, recipe.data.train_batch_size, inputs.train.size(),
-                                          parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads());
-  if (flags.check_only) {
-    find_start(options);
-    fmt::print("checked: {}\n", summary);
-    return 0;
-  }
+  options.summary = fmt::format("{} steps of {} rows out of {}; {} parameters, {} on {}, {} threads",
+                                options.total_steps, recipe.data.train_batch_size, inputs.train.size(), parameters,
+                                options.numeric_mode, ctx.target.name, ctx.team.num_threads());
+  if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
-  if (!flags.quiet) {
-    fmt::print("run: {}; {}\n", summary,
-               run.checkpoint() ? fmt::format("on from step {}", run.state().global_step) : "from the start");
-  }
   SftTraining training(recipe, inputs, ctx, run, dtype);
   return training.loop();
 }

@@ -134,7 +134,7 @@ SftRecipe load_sft_recipe(const std::string& path, const std::vector<std::string
   SftRecipe recipe;
   Schema schema = schema_of(recipe);
   notes = config::load(schema, path, arguments, [&](io::Faults& faults) { validate(recipe, faults); });
-  keep_known_loggers(recipe.trainer, notes);
+  note_foreign_loggers(recipe.trainer, notes);
   return recipe;
 }
 

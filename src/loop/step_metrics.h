@@ -1,26 +1,32 @@
-// Timed: adds the seconds of its life to a metric. Spread: mean, max and min of what it is given.
+// Timed: adds the seconds of its life to a metric timing_s/PHASE, and tells the watchdog of the phase.
+// Spread: mean, max, min and standard deviation of what it is given.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <utility>
 
+#include "core/activity.h"
 #include "loop/metrics.h"
 
 namespace hone {
 
 class Timed {
  public:
-  Timed(Metrics& metrics, std::string name)
-      : metrics_(metrics), name_(std::move(name)), start_(std::chrono::steady_clock::now()) {}
-  ~Timed() { metrics_.add(name_, std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count()); }
+  // `phase` is a literal.
+  Timed(Metrics& metrics, const char* phase)
+      : doing_(phase), metrics_(metrics), phase_(phase), start_(std::chrono::steady_clock::now()) {}
+  ~Timed() {
+    const std::chrono::duration<double> life = std::chrono::steady_clock::now() - start_;
+    metrics_.add(std::string("timing_s/") + phase_, life.count());
+  }
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
 
  private:
+  Doing doing_;
   Metrics& metrics_;
-  std::string name_;
+  const char* phase_;
   std::chrono::steady_clock::time_point start_;
 };
 

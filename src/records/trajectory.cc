@@ -16,11 +16,4 @@ const char* name(FinishReason reason) {
   return "";
 }
 
-std::optional<FinishReason> finish_reason(const std::string& text) {
-  for (auto reason : {FinishReason::end, FinishReason::stop, FinishReason::length, FinishReason::aborted}) {
-    if (text == name(reason)) return reason;
-  }
-  return std::nullopt;
-}
-
 }  // namespace hone

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "records/prompt.h"
@@ -14,12 +15,19 @@ namespace hone {
 // aborted = taken back before it ended.
 enum class FinishReason { end, stop, length, aborted };
 const char* name(FinishReason reason);
-std::optional<FinishReason> finish_reason(const std::string& name);
+
+// What a scorer reports beside its number (verl's reward extra info). Two names have a meaning: `acc` is what
+// validation calls the core variable, `pred` the answer that maj@N votes on.
+struct ScoreExtra {
+  std::string name;
+  std::variant<double, std::string> value;
+};
 
 // A number or *absent* (never 0 in its place), with the reason.
 struct Score {
   std::optional<float> value;
   std::string reason;
+  std::vector<ScoreExtra> extras = {};
 };
 
 struct Trajectory {

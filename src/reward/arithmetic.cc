@@ -4,12 +4,18 @@
 
 namespace hone {
 
+namespace {
+Score judged(float value, const char* reason, std::string_view result) {
+  return {value, reason, {{"pred", std::string(result)}}};
+}
+}  // namespace
+
 Score score_arithmetic(std::string_view text, std::string_view ground_truth, FinishReason finish) {
-  if (finish != FinishReason::end) return {0.0f, "the answer did not end"};
+  if (finish != FinishReason::end) return judged(0.0f, "the answer did not end", "");
   const size_t equals = text.rfind('=');
-  if (equals == std::string_view::npos) return {0.0f, "no '=' in the answer"};
-  if (text.substr(equals + 1) != ground_truth) return {0.0f, "wrong result"};
-  return {1.0f, "right"};
+  if (equals == std::string_view::npos) return judged(0.0f, "no '=' in the answer", "");
+  const std::string_view result = text.substr(equals + 1);
+  return result == ground_truth ? judged(1.0f, "right", result) : judged(0.0f, "wrong result", result);
 }
 
 std::optional<std::string> find_arithmetic_fault(std::string_view ground_truth) {

@@ -9,7 +9,8 @@
 
 namespace hone {
 
-// 1 when the answer ended with an end id and what follows its last '=' is the ground truth; otherwise 0.
+// 1 when the answer ended with an end id and what follows its last '=' is the ground truth; otherwise 0. That
+// result is reported as `pred`.
 Score score_arithmetic(std::string_view text, std::string_view ground_truth, FinishReason finish);
 
 // A ground truth is a run of digits.

@@ -69,9 +69,9 @@ std::optional<std::string> find_flexible(std::string_view text) {
 
 Score score_gsm8k(std::string_view text, std::string_view ground_truth, Gsm8kMethod method) {
   const auto number = method == Gsm8kMethod::strict ? find_strict(text) : find_flexible(text);
-  if (!number) return {0.0f, "no answer found"};
-  if (*number != without_thousands_commas(ground_truth)) return {0.0f, fmt::format("wrong: {}", *number)};
-  return {1.0f, "right"};
+  if (!number) return {0.0f, "no answer found", {{"pred", ""}}};
+  const bool right = *number == without_thousands_commas(ground_truth);
+  return {right ? 1.0f : 0.0f, right ? "right" : fmt::format("wrong: {}", *number), {{"pred", *number}}};
 }
 
 std::optional<std::string> find_gsm8k_fault(std::string_view ground_truth) {

@@ -14,7 +14,8 @@ namespace hone {
 
 enum class Gsm8kMethod { strict, flexible };
 
-// 1 when the number is the ground truth, otherwise 0; "no answer found" when there is no number.
+// 1 when the number is the ground truth, otherwise 0; "no answer found" when there is no number. The
+// number is reported as `pred`.
 Score score_gsm8k(std::string_view text, std::string_view ground_truth, Gsm8kMethod method);
 
 // A ground truth holds at least one digit.

@@ -1,6 +1,7 @@
 #include "train/trainer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "core/fixed_math.h"
@@ -50,7 +51,10 @@ Trainer::Trainer(kernels::Context& ctx, Decoder& decoder, const TrainerOptions& 
 TrainStep Trainer::step(std::span<const TrainSequence> sequences, const Objective& objective, double lr) {
   TrainStep result = accumulate(sequences, objective);
   result.optimizer = optimizer_.step(ctx_, decoder_, lr);
-  if (result.optimizer.outcome == StepOutcome::applied) decoder_.publish(ctx_, decoder_.version() + 1);
+  if (result.optimizer.outcome != StepOutcome::applied) return result;
+  const auto start = std::chrono::steady_clock::now();
+  decoder_.publish(ctx_, decoder_.version() + 1);
+  result.publish_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
@@ -81,9 +85,12 @@ TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objectiv
   }
   if (result.num_tokens > 0) {
     const auto n = static_cast<double>(result.num_tokens);
-    for (double* mean : {&result.entropy, &result.ppo_kl, &result.clip_fraction, &result.clip_fraction_lower}) {
+    for (double* mean : {&result.entropy, &result.ppo_kl, &result.clip_fraction, &result.clip_fraction_lower,
+                         &result.probs_difference_mean, &result.probs_difference_std}) {
       *mean /= n;
     }
+    const double squares = result.probs_difference_std, mean = result.probs_difference_mean;
+    result.probs_difference_std = std::sqrt(std::max(0.0, squares - mean * mean));
   }
   return result;
 }
@@ -180,6 +187,8 @@ bool Trainer::head_sweep(std::span<const TrainSequence> sequences, std::span<con
       result.clip_fraction_lower += o.clipped_lower;
       const double probs = fixed::exp(double{part.logprob_R[r]}) - fixed::exp(double{old});
       result.probs_difference_max = std::max(result.probs_difference_max, std::abs(probs));
+      result.probs_difference_mean += std::abs(probs);
+      result.probs_difference_std += probs * probs;  // the mean of squares until the end
     }
     View<float> dy = dy_RD.slice_rows(begin, count);
     if (any) {

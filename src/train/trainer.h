@@ -27,9 +27,12 @@ struct TrainStep {
   double ppo_kl = 0;         // mean of old_logprob - logprob
   double clip_fraction = 0;  // shares of tokens with loss
   double clip_fraction_lower = 0;
-  double probs_difference_max = 0;  // max |exp(logprob) - exp(old_logprob)|
-  int64_t num_tokens = 0;           // with loss
-  int64_t num_rows = 0;             // fed to the forward
+  double probs_difference_max = 0;  // of |exp(logprob) - exp(old_logprob)| over tokens with loss
+  double probs_difference_mean = 0;
+  double probs_difference_std = 0;  // of the population
+  double publish_seconds = 0;
+  int64_t num_tokens = 0;  // with loss
+  int64_t num_rows = 0;    // fed to the forward
   OptimizerStep optimizer;
 };
 

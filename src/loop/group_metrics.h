@@ -1,0 +1,25 @@
+// The groups of a step between sampling and training: their advantages, their metrics, and the guard against scorers
+// that fail.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loop/metrics.h"
+#include "records/trajectory.h"
+
+namespace hone {
+
+// GRPO's advantages into the trajectories. An absent score and an answer of no ids take no part.
+void set_advantages(std::span<Group> groups, bool norm_by_std, Metrics& metrics);
+
+// Scores, advantages and lengths under verl's names.
+void report_groups(std::span<const Group> groups, int64_t max_prompt_length, Metrics& metrics);
+
+// What there is to say when more than this share of the scores is absent: how many, and the first with its reason.
+// Otherwise empty.
+std::string find_absence(std::span<const Group> groups, double max_absent_ratio);
+
+}  // namespace hone

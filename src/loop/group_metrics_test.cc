@@ -1,0 +1,95 @@
+#include "loop/group_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "loop/group_sequences.h"
+#include "reward/scorer.h"
+
+namespace hone {
+namespace {
+
+using Scores = std::vector<std::optional<float>>;
+
+Group group_of(const Prompt& prompt, const Scores& scores) {
+  Group group{{&prompt, 0}, {}};
+  for (const auto& score : scores) {
+    Trajectory t;
+    t.sample = static_cast<uint32_t>(group.trajectories.size());
+    t.prompt_ids = {1, 2, 3};
+    t.response_ids = {4, 5};
+    t.logprobs = {-1.0f, -1.0f};
+    t.finish = FinishReason::end;
+    t.score = {score, score ? "" : "the scorer gave nan"};
+    group.trajectories.push_back(std::move(t));
+  }
+  return group;
+}
+
+std::vector<float> advantages(const Group& group) {
+  std::vector<float> result;
+  for (const Trajectory& t : group.trajectories) result.push_back(t.advantage);
+  return result;
+}
+
+const Prompt kPrompt{
+    .ids = {1, 2, 3}, .text = "", .data_source = "", .ground_truth = "", .file = "data.jsonl", .line = 7};
+
+TEST(GroupMetrics, TheOneScoreOfAGroupThatIsLeftHasAdvantageZeroAndIsCounted) {
+  std::vector<Group> groups{group_of(kPrompt, {std::nullopt, 1.0f, std::nullopt, std::nullopt}),
+                            group_of(kPrompt, {0.0f, 1.0f, 0.0f, 1.0f})};
+  Metrics metrics;
+  set_advantages(groups, true, metrics);
+  EXPECT_EQ(advantages(groups[0]), (std::vector<float>{0, 0, 0, 0}));
+  EXPECT_GT(groups[1].trajectories[1].advantage, 0.5f);
+  EXPECT_EQ(metrics.get("training/num_absent_scores"), 3);
+  EXPECT_EQ(metrics.get("training/num_lone_groups"), 1);
+  std::vector<TrainSequence> sequences;
+  for (const Group& group : groups) append_sequences(group, sequences);
+  EXPECT_EQ(sequences.size(), 5u) << "absent ones take no part";
+}
+
+TEST(GroupMetrics, NaNOfAScorerIsAbsentAndEverythingElseStaysFinite) {
+  std::vector<Group> groups{group_of(kPrompt, {1.0f, 0.0f, 0.0f})};
+  Score& score = groups[0].trajectories[1].score;
+  score = finite_or_absent({std::nanf(""), "", {}});
+  EXPECT_FALSE(score.value.has_value());
+  Metrics metrics;
+  set_advantages(groups, true, metrics);
+  report_groups(groups, 3, metrics);
+  for (const float advantage : advantages(groups[0])) EXPECT_TRUE(std::isfinite(advantage));
+  for (const auto& [name, value] : metrics.values()) EXPECT_TRUE(std::isfinite(value)) << name;
+  EXPECT_EQ(metrics.get("critic/score/mean"), 0.5) << "of the two that are there";
+  EXPECT_EQ(metrics.get("training/num_absent_scores"), 1);
+  EXPECT_EQ(metrics.get("prompt_length/clip_ratio"), 1);
+}
+
+TEST(GroupMetrics, EmptyAnswersAreLeftOutWhereVerlLeavesThemOut) {
+  std::vector<Group> groups{group_of(kPrompt, {1.0f, 0.0f})};
+  groups[0].trajectories[1].response_ids.clear();
+  groups[0].trajectories[0].finish = FinishReason::length;
+  Metrics metrics;
+  set_advantages(groups, true, metrics);
+  report_groups(groups, 10, metrics);
+  EXPECT_EQ(metrics.get("response_length/mean"), 1);
+  EXPECT_EQ(metrics.get("response_length/clip_ratio"), 0.5);
+  EXPECT_EQ(metrics.get("response_length_non_aborted/mean"), 2);
+  EXPECT_EQ(metrics.get("response_length_non_aborted/clip_ratio"), 1);
+  EXPECT_EQ(metrics.get("response/aborted_ratio"), 0.5);
+  EXPECT_EQ(metrics.get("critic/score/mean"), 1);
+  EXPECT_EQ(metrics.get("prompt_length/clip_ratio"), 0);
+}
+
+TEST(GroupMetrics, TooManyAbsentScoresAreTold) {
+  const std::vector<Group> groups{group_of(kPrompt, {1.0f, std::nullopt, 0.0f, std::nullopt})};
+  EXPECT_EQ(find_absence(groups, 0.5), "") << "exactly the share that is allowed";
+  const std::string told = find_absence(groups, 0.4);
+  EXPECT_NE(told.find("2 of 4 scores are absent"), std::string::npos) << told;
+  EXPECT_NE(told.find("data.jsonl:7, sample 1: the scorer gave nan"), std::string::npos) << told;
+  EXPECT_EQ(find_absence(groups, 1.0), "");
+  EXPECT_NE(find_absence(groups, 0.0), "");
+}
+
+}  // namespace
+}  // namespace hone
