@@ -58,6 +58,22 @@ struct TokenizeArgs {
 };
 int run_tokenize(const TokenizeArgs& args);
 
+struct RenderArgs {
+  std::string tokenizer, chat_template;
+  std::vector<std::string> files;      // JSONL rows (none: `user`, or standard input)
+  std::string system, user;            // a conversation from the command line
+  std::string tools;                   // JSON file
+  std::vector<std::string> arguments;  // name=value for the template
+  // default: open an assistant's turn unless the last message is one
+  bool generation_prompt = false, no_generation_prompt = false;
+  bool continue_final_message = false;
+  std::string loss = "all";  // or "last": the assistant's turns with loss
+  std::string date;
+  int64_t max_rows = -1;
+  bool json = false, text = false, list = false;
+};
+int run_render(const RenderArgs& args);
+
 struct DataMakeArgs {
   std::string task, out;
   uint64_t seed = 1;

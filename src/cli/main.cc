@@ -45,12 +45,35 @@ struct AllArgs {
   EvalArgs eval;
   GenerateArgs generate;
   TokenizeArgs tokenize;
+  RenderArgs render;
   DataMakeArgs data;
   SelftestArgs selftest;
   BenchArgs bench;
   QuickstartArgs quickstart;
   std::string explained;
 };
+
+void add_render(CLI::App& app, RenderArgs& a, int& exit_code) {
+  CLI::App* r =
+      add(app, "render", "conversations to ids: what a chat template makes of them", a, run_render, exit_code);
+  r->add_option("--tokenizer,--model", a.tokenizer, "folder with tokenizer.json and the chat template");
+  r->add_option("files", a.files, "JSONL rows with messages or a prompt (none: --user, or standard input)");
+  r->add_option("--user", a.user, "one conversation: what the user says");
+  r->add_option("--system", a.system, "and the system text before it");
+  r->add_option("--chat-template", a.chat_template, "a built-in format, a file or a template, instead of the model's");
+  r->add_option("--tools", a.tools, "JSON file with a list of tools");
+  r->add_option("--arg", a.arguments, "NAME=VALUE for the template, e.g. enable_thinking=false");
+  r->add_flag("--generation-prompt", a.generation_prompt,
+              "open an assistant's turn at the end (default: unless the last message is the assistant's)");
+  r->add_flag("--no-generation-prompt", a.no_generation_prompt, "open none");
+  r->add_flag("--continue-final-message", a.continue_final_message, "leave the last message open");
+  r->add_option("--loss", a.loss, "assistant turns with loss: all or last")->capture_default_str();
+  r->add_option("--date", a.date, "what the template takes for today: YYYY-MM-DD or today (default: 2024-07-26)");
+  r->add_option("--max-rows", a.max_rows, "first rows only (-1: all)")->capture_default_str();
+  r->add_flag("--json", a.json, "one JSON object a conversation: text, ids, roles, loss_mask");
+  r->add_flag("--text", a.text, "the rendered text alone");
+  r->add_flag("--list", a.list, "list the built-in formats");
+}
 
 void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   CLI::App* e = add(app, "eval", "score a model on data: mean@n and pass@n", a.eval, run_eval, exit_code);
@@ -87,6 +110,7 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   t->add_flag("--decode", a.tokenize.decode, "ids to text; with --jsonl {\"ids\"} lines in, {\"text\"} lines out");
   t->add_flag("!--no-special", a.tokenize.allow_special,
               "text of special tokens is text like any other; with --decode they give no text");
+  add_render(app, a.render, exit_code);
 }
 
 void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {

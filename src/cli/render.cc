@@ -1,0 +1,178 @@
+// hone render: conversations to ids, with the role and the loss mask of each.
+#include <cstdio>
+#include <ctime>
+#include <iostream>
+#include <iterator>
+
+#include "cli/commands.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "io/jsonl.h"
+#include "text/chat_formats.h"
+#include "text/chat_template.h"
+
+namespace hone::cli {
+
+namespace {
+
+struct Conversation {
+  std::string place;
+  io::Json messages;
+  io::Json tools;
+};
+
+void list_formats() {
+  for (const text::ChatFormat& format : text::chat_formats()) {
+    std::string arguments;
+    for (const std::string_view name : format.arguments) arguments += fmt::format(" {}", name);
+    fmt::print("{:<20} {}{}{}\n", format.name, format.models, arguments.empty() ? "" : "; arguments:", arguments);
+  }
+}
+
+Conversation conversation_of(const io::JsonRow& row, const std::string& file) {
+  Conversation result;
+  result.place = fmt::format("{}:{}", file, row.line);
+  const io::Json* messages = row.value.find("messages");
+  if (messages == nullptr) messages = row.value.find("prompt");
+  if (messages == nullptr) throw Error(result.place + ": neither messages nor prompt is there");
+  result.messages = *messages;
+  if (const io::Json* tools = row.value.find("tools")) {
+    result.tools = tools->is_string() ? io::parse_json(tools->as_string(), result.place + ": tools") : *tools;
+  }
+  return result;
+}
+
+std::vector<Conversation> read_conversations(const RenderArgs& args) {
+  std::vector<Conversation> all;
+  if (!args.user.empty() || !args.system.empty()) {
+    io::Json messages = io::Json::array();
+    if (!args.system.empty()) messages.push_back(io::Json::object({{"role", "system"}, {"content", args.system}}));
+    if (!args.user.empty()) messages.push_back(io::Json::object({{"role", "user"}, {"content", args.user}}));
+    all.push_back({"command line", std::move(messages), {}});
+    return all;
+  }
+  io::Faults faults;
+  const auto add = [&](const std::vector<io::JsonRow>& rows, const std::string& file) {
+    for (const io::JsonRow& row : rows) all.push_back(conversation_of(row, file));
+  };
+  for (const std::string& file : args.files) add(io::read_jsonl(file, faults), file);
+  if (args.files.empty()) {
+    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+    add(io::parse_jsonl(text, "standard input", faults), "standard input");
+  }
+  faults.raise_if_any("the rows cannot be read");
+  return all;
+}
+
+io::Json arguments_of(const std::vector<std::string>& given) {
+  io::Json arguments = io::Json::object();
+  for (const std::string& argument : given) {
+    const size_t equals = argument.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw Error(fmt::format("--arg: expected NAME=VALUE, found \"{}\"", argument));
+    }
+    const std::string value = argument.substr(equals + 1);
+    try {
+      arguments.set(argument.substr(0, equals), io::parse_json(value, "--arg"));
+    } catch (const Error&) {  // no JSON: text
+      const bool is_true = value == "True", is_false = value == "False";
+      arguments.set(argument.substr(0, equals), is_true || is_false ? io::Json(is_true) : io::Json(value));
+    }
+  }
+  return arguments;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return fmt::format("{:04}-{:02}-{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday);
+}
+
+std::string role_of(const io::Json& messages, int32_t message) {
+  if (message < 0) return "";
+  return messages.as_array()[static_cast<size_t>(message)].at("role").as_string();
+}
+
+bool ends_with_answer(const io::Json& messages) {
+  if (!messages.is_array() || messages.as_array().empty()) return false;
+  const io::Json* role = messages.as_array().back().find("role");
+  return role != nullptr && *role == io::Json("assistant");
+}
+
+void print_json(const Conversation& conversation, const ChatIds& chat) {
+  io::Json::Array roles;
+  for (const int32_t message : chat.messages) roles.emplace_back(role_of(conversation.messages, message));
+  io::Json line = io::Json::object();
+  line.set("place", conversation.place);
+  line.set("text", chat.text);
+  line.set("ids", io::Json::Array(chat.ids.begin(), chat.ids.end()));
+  line.set("roles", std::move(roles));
+  line.set("loss_mask", [&] {
+    io::Json::Array mask;
+    for (const uint8_t bit : chat.assistant) mask.emplace_back(int{bit});
+    return mask;
+  }());
+  fmt::print("{}\n", line.dump());
+}
+
+void print_table(const Conversation& conversation, const ChatIds& chat, const Tokenizer& tokenizer) {
+  int64_t with_loss = 0;
+  for (const uint8_t bit : chat.assistant) with_loss += bit;
+  fmt::print("{}: {} ids, {} with loss\n", conversation.place, chat.ids.size(), with_loss);
+  fmt::print("{:>8}  {:<10} {:<4} {}\n", "id", "role", "loss", "token");
+  for (size_t i = 0; i < chat.ids.size(); ++i) {
+    const std::string token = tokenizer.decode(std::span(chat.ids).subspan(i, 1), false);
+    const std::string quoted = io::Json(token).dump();
+    fmt::print("{:>8}  {:<10} {:<4} {}{}\n", chat.ids[i], role_of(conversation.messages, chat.messages[i]),
+               chat.assistant[i] != 0 ? "yes" : "", tokenizer.is_special(chat.ids[i]) ? token : quoted,
+               tokenizer.is_special(chat.ids[i]) ? "  (control)" : "");
+  }
+}
+
+}  // namespace
+
+int run_render(const RenderArgs& args) {
+  if (args.list) {
+    list_formats();
+    return 0;
+  }
+  if (args.tokenizer.empty()) throw Error("--tokenizer is missing", "name the folder of the model");
+  if (args.loss != "all" && args.loss != "last") {
+    throw Error(fmt::format("--loss: expected all or last, found \"{}\"", args.loss));
+  }
+  const Tokenizer tokenizer = Tokenizer::load(args.tokenizer);
+  const ChatTemplate chat(args.tokenizer, args.chat_template, tokenizer);
+  ChatOptions options;
+  options.arguments = arguments_of(args.arguments);
+  options.continue_final_message = args.continue_final_message;
+  if (!args.date.empty()) options.date = args.date == "today" ? today() : args.date;
+  const io::Json tools = args.tools.empty() ? io::Json() : io::read_json(args.tools);
+  for (const std::string& line : chat.unused_arguments(options.arguments)) fmt::print(stderr, "note: {}\n", line);
+  if (!args.json && !args.text) fmt::print("template: {}\n", chat.describe());
+  int64_t row = 0;
+  for (const Conversation& conversation : read_conversations(args)) {
+    if (args.max_rows >= 0 && row++ >= args.max_rows) break;
+    options.tools = conversation.tools.is_null() ? tools : conversation.tools;
+    options.add_generation_prompt =
+        args.generation_prompt ||
+        (!args.no_generation_prompt && !args.continue_final_message && !ends_with_answer(conversation.messages));
+    ChatIds ids;
+    try {
+      ids = chat.tokenize_for_training(conversation.messages, options);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}", conversation.place, error.what()), error.hint());
+    }
+    if (args.loss == "last") keep_last_turn(ids);
+    if (args.text) {
+      fmt::print("{}\n", ids.text);
+    } else if (args.json) {
+      print_json(conversation, ids);
+    } else {
+      print_table(conversation, ids, tokenizer);
+    }
+  }
+  return 0;
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,144 @@
+#include "workers/child_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "core/error.h"
+
+namespace hone::workers {
+
+namespace {
+
+[[noreturn]] void raise(const std::string& what, int error_number) {
+  throw Error(fmt::format("cannot {}: {}", what, strerror(error_number)));
+}
+
+// Both ends close on exec; the one that stays here does not wait.
+std::pair<Descriptor, Descriptor> make_pipe(bool we_read) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) raise("make a pipe", errno);
+  const int ours = ends[we_read ? 0 : 1];
+  fcntl(ours, F_SETFL, fcntl(ours, F_GETFL) | O_NONBLOCK);
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+struct Actions {
+  Actions() { posix_spawn_file_actions_init(&value); }
+  ~Actions() { posix_spawn_file_actions_destroy(&value); }
+  posix_spawn_file_actions_t value;
+};
+
+struct Attributes {
+  // A group of its own, no blocked signal, every signal with its default.
+  Attributes() {
+    posix_spawnattr_init(&value);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setpgroup(&value, 0);
+    posix_spawnattr_setsigmask(&value, &none);
+    posix_spawnattr_setsigdefault(&value, &all);
+    posix_spawnattr_setflags(&value, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Attributes() { posix_spawnattr_destroy(&value); }
+  posix_spawnattr_t value;
+};
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+void Descriptor::reset() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+ChildProcess::ChildProcess(const std::vector<std::string>& argv, int64_t memory_bytes) {
+  HONE_CHECK(!argv.empty(), "no program");
+  auto [in_read, in_write] = make_pipe(false);
+  auto [out_read, out_write] = make_pipe(true);
+  auto [err_read, err_write] = make_pipe(true);
+  Actions actions;
+  posix_spawn_file_actions_adddup2(&actions.value, in_read.get(), 0);
+  posix_spawn_file_actions_adddup2(&actions.value, out_write.get(), 1);
+  posix_spawn_file_actions_adddup2(&actions.value, err_write.get(), 2);
+  posix_spawn_file_actions_addclosefrom_np(&actions.value, 3);
+  const Attributes attributes;
+  std::vector<std::string> arguments = argv;
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const int error = posix_spawnp(&pid_, pointers[0], &actions.value, &attributes.value, pointers.data(), environ);
+  if (error != 0) raise(fmt::format("start '{}'", argv[0]), error);
+  if (memory_bytes > 0) {
+    const auto bytes = static_cast<rlim_t>(memory_bytes);
+    const rlimit limit{bytes, bytes}, no_core{0, 0};
+    prlimit(pid_, RLIMIT_AS, &limit, nullptr);  // fails only when the program has ended already
+    prlimit(pid_, RLIMIT_CORE, &no_core, nullptr);
+  }
+  input_ = std::move(in_write);
+  output_ = std::move(out_read);
+  errors_ = std::move(err_read);
+}
+
+ChildProcess::~ChildProcess() { kill(); }
+
+void ChildProcess::note(pid_t waited, int status) {
+  if (waited == 0) return;
+  ended_ = true;
+  status_ = waited == pid_ ? status : 0;  // someone else took the news of its end
+}
+
+bool ChildProcess::ended() {
+  if (!ended_) {
+    int status = 0;
+    pid_t waited;
+    do {
+      waited = ::waitpid(pid_, &status, WNOHANG);
+    } while (waited < 0 && errno == EINTR);
+    note(waited, status);
+  }
+  return ended_;
+}
+
+void ChildProcess::kill() {
+  if (ended_) return;
+  ::kill(-pid_, SIGKILL);
+  int status = 0;
+  pid_t waited;
+  do {
+    waited = ::waitpid(pid_, &status, 0);
+  } while (waited < 0 && errno == EINTR);
+  note(waited, status);
+}
+
+bool ChildProcess::wait(double seconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!ended()) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+int ChildProcess::end_signal() const { return ended_ && WIFSIGNALED(status_) ? WTERMSIG(status_) : 0; }
+
+std::string ChildProcess::how_it_ended() const {
+  if (!ended_) return "";
+  if (const int number = end_signal(); number != 0) return fmt::format("signal {} ({})", number, strsignal(number));
+  return fmt::format("exit code {}", WEXITSTATUS(status_));
+}
+
+}  // namespace hone::workers

@@ -1,0 +1,18 @@
+// Hone's own Python program (python/hone_worker.py, carried inside the binary) as a worker: what Hone does with
+// jinja2 and other Python packages happens there and never in our address space.
+#pragma once
+
+#include <memory>
+
+#include "workers/worker.h"
+
+namespace hone::workers {
+
+// `name` is what messages call it. The interpreter is $HONE_PYTHON, or python3 of the PATH.
+WorkerOptions python_worker(const std::string& name);
+
+// Asks for `operation`, with `seconds` to do it in. Raises Error with what the program says went wrong; a missing
+// Python package is named with the Debian package that holds it.
+io::Json ask_python(Worker& worker, const std::string& operation, io::Json question, double seconds);
+
+}  // namespace hone::workers
