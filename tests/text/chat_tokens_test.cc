@@ -20,7 +20,7 @@ class ModelFolder {
   explicit ModelFolder(bool prefix = false, const io::Json& config = io::Json::object()) {
     std::string name = (std::filesystem::temp_directory_path() / "hone_chat_XXXXXX").string();
     path_ = ::mkdtemp(name.data());
-    io::Json tokenizer = io::read_json(HONE_TEST_DATA "/qwen3_subset/tokenizer.json");
+    io::Json tokenizer = io::read_json(HONE_TEST_DATA "/qwen3/tokenizer.json");
     if (prefix) {
       tokenizer.set("post_processor", io::parse_json(R"({"type": "TemplateProcessing",
         "single": [{"SpecialToken": {"id": "<|endoftext|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
