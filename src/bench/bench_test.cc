@@ -6,6 +6,7 @@
 #include "bench/line.h"
 #include "bench/linear_bench.h"
 #include "core/error.h"
+#include "io/json.h"
 
 namespace hone::bench {
 namespace {
@@ -40,6 +41,22 @@ TEST(Bench, CountsWhatTheMathematicsNeeds) {
   for (const Operation& operation : forward_operations(config, {1, 512, 512, 1})) flops += operation.flops;
   const double layers = weights - static_cast<double>(embedding);
   EXPECT_EQ(flops, 512 * 2 * layers + 2.0 * static_cast<double>(embedding) + 30.0 * 4 * (512 * 513 / 2) * 9 * 64);
+}
+
+TEST(Bench, TokenizeReportsBothWaysAndTheLoading) {
+  std::string line;
+  Options options;
+  options.json = true;
+  options.repetitions = 1;
+  options.print = [&](std::string_view text) { line = text; };
+  EXPECT_EQ(run("tokenize", options), 0);
+  const io::Json json = io::parse_json(line, "line");
+  EXPECT_EQ(json.at("name").as_string(), "tokenize");
+  EXPECT_EQ(json.at("threads").as_int(), 1);
+  EXPECT_GE(json.at("text_bytes").as_int(), 4'000'000);
+  for (const char* key : {"load_seconds", "encode_mb_per_s", "encode_mb_per_cpu_s", "decode_mb_per_s"}) {
+    EXPECT_GT(json.at(key).as_double(), 0) << key;
+  }
 }
 
 TEST(Bench, UnknownNameIsAUserError) { EXPECT_THROW(run("gem", {}), Error); }

@@ -118,6 +118,16 @@ std::optional<PrePattern> find_pre_pattern(std::string_view regex) {
   return {};
 }
 
+size_t next_match(PrePattern pattern, std::string_view text, size_t begin) {
+  if (pattern.kind != PrePattern::Kind::numbers) return begin;
+  while (begin < text.size()) {
+    const Char c = char_at(text, begin);
+    if (c.kind == CharClass::number) break;
+    begin = c.end;
+  }
+  return begin;
+}
+
 size_t match_end(PrePattern pattern, std::string_view text, size_t begin) {
   switch (pattern.kind) {
     case PrePattern::Kind::words:

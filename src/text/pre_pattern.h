@@ -29,7 +29,10 @@ struct PrePattern {
 // The pattern of that regular expression, or nothing when it is not one of ours.
 std::optional<PrePattern> find_pre_pattern(std::string_view regex);
 
-// End of the match that begins at `begin` < text.size(), or `begin` when none begins there; `text` is valid UTF-8.
+// The first place at or after `begin` <= text.size() where a match may begin, or the end of the text.
+size_t next_match(PrePattern pattern, std::string_view text, size_t begin);
+
+// End of the match that begins at `begin` < text.size(), as next_match() gives it; `text` is valid UTF-8.
 // Patterns of words and GPT-2 match everywhere, so their pieces follow one another. Linear in the length of the text
 // over all its pieces.
 size_t match_end(PrePattern pattern, std::string_view text, size_t begin);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "text/utf8.h"
-
 namespace hone::text {
 
 namespace {
@@ -27,14 +25,8 @@ std::vector<Span> find_spans(const PreStep& step, std::string_view text) {
       take_match(at, at + step.literal.size());
     }
   } else {
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = match_end(step.pattern, text, at);
-      if (end > at) {
-        take_match(at, end);
-        at = end;
-      } else {
-        at += decode_code_point(text, at).size;
-      }
+    for (size_t at = 0; (at = next_match(step.pattern, text, at)) < text.size(); at = taken) {
+      take_match(at, match_end(step.pattern, text, at));
     }
   }
   if (taken < text.size()) spans.push_back({taken, text.size(), step.invert});
@@ -114,15 +106,10 @@ void PreTokenizer::apply(size_t step_index, std::string_view text, PieceSink& si
   if (step.kind == PreStep::Kind::pattern && step.behavior == SplitBehavior::isolated) {
     // The common case, without a list: matches stand alone, so does what is between them.
     size_t taken = 0;
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = match_end(step.pattern, text, at);
-      if (end == at) {
-        at += decode_code_point(text, at).size;
-        continue;
-      }
+    for (size_t at = 0; (at = next_match(step.pattern, text, at)) < text.size(); at = taken) {
       if (taken < at) apply(next, text.substr(taken, at - taken), sink);
-      apply(next, text.substr(at, end - at), sink);
-      taken = at = end;
+      taken = match_end(step.pattern, text, at);
+      apply(next, text.substr(at, taken - at), sink);
     }
     return apply(next, text.substr(taken), sink);
   }

@@ -15,46 +15,50 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 32);
 }
 
-uint32_t hash_bytes(std::string_view bytes) {
-  uint64_t hash = bytes.size();
-  size_t i = 0;
-  for (; i + 8 <= bytes.size(); i += 8) {
-    uint64_t word;
-    std::memcpy(&word, bytes.data() + i, 8);
-    hash = mix(hash ^ word);
+// The first 8 bytes, or as many as there are.
+uint64_t head_of(std::string_view bytes) {
+  uint64_t head = 0;
+  if (bytes.size() >= 8) {
+    std::memcpy(&head, bytes.data(), 8);
+  } else {
+    for (size_t k = 0; k < bytes.size(); ++k) head |= uint64_t{static_cast<unsigned char>(bytes[k])} << (8 * k);
   }
-  uint64_t tail = 0;
-  for (size_t k = 0; i + k < bytes.size(); ++k) tail |= uint64_t{static_cast<unsigned char>(bytes[i + k])} << (8 * k);
-  return static_cast<uint32_t>(mix(mix(hash ^ tail)));
+  return head;
 }
 
-// At most half full, so that a search ends soon.
-size_t num_slots(size_t max_entries) { return std::bit_ceil(2 * max_entries + 2); }
+uint32_t hash_bytes(std::string_view bytes, uint64_t head) {
+  uint64_t hash = mix(head ^ (uint64_t{bytes.size()} << 56));
+  for (size_t i = 8; i < bytes.size(); i += 8) hash = mix(hash ^ head_of(bytes.substr(i)));
+  return static_cast<uint32_t>(hash);
+}
+
+// At most two thirds full, so that a search ends soon.
+size_t num_slots(size_t max_entries) { return std::bit_ceil(max_entries + max_entries / 2 + 2); }
 }  // namespace
 
 TokenTable::TokenTable(size_t max_tokens) : slots_(num_slots(max_tokens)), max_tokens_(max_tokens) {}
 
-size_t TokenTable::place(std::string_view bytes, uint32_t hash) const {
+size_t TokenTable::place(std::string_view bytes, uint64_t head, uint32_t hash) const {
   const size_t mask = slots_.size() - 1;
   size_t s = hash & mask;
   for (; slots_[s].id >= 0; s = (s + 1) & mask) {
     const Slot& slot = slots_[s];
-    if (slot.hash == hash && slot.size == bytes.size() &&
-        std::memcmp(strings_.data() + slot.offset, bytes.data(), bytes.size()) == 0) {
-      break;
-    }
+    if (slot.head != head || slot.size != bytes.size()) continue;
+    if (bytes.size() <= 8) break;
+    if (slot.hash == hash && std::memcmp(strings_.data() + slot.offset, bytes.data(), bytes.size()) == 0) break;
   }
   return s;
 }
 
 bool TokenTable::insert(std::string_view bytes, int32_t id) {
-  const uint32_t hash = hash_bytes(bytes);
-  Slot& slot = slots_[place(bytes, hash)];
+  const uint64_t head = head_of(bytes);
+  const uint32_t hash = hash_bytes(bytes, head);
+  Slot& slot = slots_[place(bytes, head, hash)];
   if (slot.id >= 0) return false;
   HONE_CHECK(num_tokens_ < max_tokens_ && id >= 0, "token {} of {}, id {}", num_tokens_, max_tokens_, id);
   HONE_CHECK(strings_.size() + bytes.size() < (uint64_t{1} << 32), "token strings of {} bytes", strings_.size());
-  slot = {hash, static_cast<uint32_t>(strings_.size()), static_cast<uint32_t>(bytes.size()), id};
-  strings_.append(bytes);
+  slot = {head, static_cast<uint32_t>(strings_.size()), static_cast<uint32_t>(bytes.size()), id, hash};
+  if (bytes.size() > 8) strings_.append(bytes);
   longest_ = std::max(longest_, bytes.size());
   ++num_tokens_;
   return true;
@@ -62,7 +66,8 @@ bool TokenTable::insert(std::string_view bytes, int32_t id) {
 
 int32_t TokenTable::find(std::string_view bytes) const {
   if (bytes.size() > longest_) return -1;
-  return slots_[place(bytes, hash_bytes(bytes))].id;
+  const uint64_t head = head_of(bytes);
+  return slots_[place(bytes, head, hash_bytes(bytes, head))].id;
 }
 
 MergeTable::MergeTable(size_t max_merges) : slots_(num_slots(max_merges)), max_merges_(max_merges) {}

@@ -19,11 +19,14 @@ class TokenTable {
   int32_t find(std::string_view bytes) const;
 
  private:
+  // Most tokens have at most 8 bytes: they are told apart by the slot alone.
   struct Slot {
-    uint32_t hash = 0, offset = 0, size = 0;
+    uint64_t head = 0;  // the first 8 bytes, zeros after the end
+    uint32_t offset = 0, size = 0;
     int32_t id = -1;
+    uint32_t hash = 0;
   };
-  size_t place(std::string_view bytes, uint32_t hash) const;
+  size_t place(std::string_view bytes, uint64_t head, uint32_t hash) const;
 
   std::string strings_;
   std::vector<Slot> slots_;

@@ -27,7 +27,7 @@ struct Tokenizer::Parts {
   text::TokenTable added_by_content;
   std::string all_bytes;            // of all tokens, by id
   std::vector<size_t> bytes_begin;  // [vocab_size + 1]
-  std::vector<bool> special;
+  std::vector<uint8_t> special;     // by id
   std::vector<int32_t> prefix_ids;
 };
 
@@ -150,6 +150,7 @@ std::vector<int32_t> Tokenizer::encode(std::string_view given, bool allow_specia
 
 std::string Tokenizer::decode_bytes(std::span<const int32_t> ids, bool skip_special) const {
   std::string bytes;
+  bytes.reserve(4 * ids.size());
   for (const int32_t id : ids) {
     if (!(skip_special && is_special(id))) bytes.append(token_bytes(id));
   }
@@ -157,7 +158,8 @@ std::string Tokenizer::decode_bytes(std::span<const int32_t> ids, bool skip_spec
 }
 
 std::string Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) const {
-  return text::replace_invalid_utf8(decode_bytes(ids, skip_special));
+  std::string bytes = decode_bytes(ids, skip_special);
+  return io::find_broken_utf8(bytes) == std::string::npos ? bytes : text::replace_invalid_utf8(bytes);
 }
 
 std::string_view Tokenizer::token_bytes(int32_t id) const {
@@ -167,7 +169,7 @@ std::string_view Tokenizer::token_bytes(int32_t id) const {
 }
 
 bool Tokenizer::is_special(int32_t id) const {
-  return id >= 0 && id < vocab_size() && parts_->special[static_cast<size_t>(id)];
+  return id >= 0 && id < vocab_size() && parts_->special[static_cast<size_t>(id)] != 0;
 }
 
 int32_t Tokenizer::vocab_size() const { return static_cast<int32_t>(parts_->special.size()); }

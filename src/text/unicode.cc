@@ -2,8 +2,7 @@
 
 #include <utf8proc.h>
 
-#include <cstdlib>
-#include <memory>
+#include <algorithm>
 #include <vector>
 
 #include "core/error.h"
@@ -22,14 +21,45 @@ bool is_white_space(char32_t c) {
          c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
+constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+
+int combining_class(utf8proc_int32_t c) { return utf8proc_get_property(c)->combining_class; }
+
+// Marks between two starters are put in the order of their classes. utf8proc would do it in quadratic time.
+void order_marks(std::vector<utf8proc_int32_t>& points) {
+  for (auto begin = points.begin(); begin != points.end();) {
+    begin = std::find_if(begin, points.end(), [](auto c) { return combining_class(c) != 0; });
+    const auto end = std::find_if(begin, points.end(), [](auto c) { return combining_class(c) == 0; });
+    std::stable_sort(begin, end, [](auto a, auto b) { return combining_class(a) < combining_class(b); });
+    begin = end;
+  }
+}
+
+// Normal form C of a stretch, without regard to what could be left as it is.
 std::string compose(std::string_view utf8) {
-  utf8proc_uint8_t* mapped = nullptr;
-  const auto size =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(utf8.data()), static_cast<utf8proc_ssize_t>(utf8.size()),
-                   &mapped, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
-  HONE_CHECK(size >= 0, "normal form C of {} bytes: {}", utf8.size(), utf8proc_errmsg(size));
-  return {reinterpret_cast<const char*>(mapped), static_cast<size_t>(size)};
+  std::vector<utf8proc_int32_t> points;
+  points.reserve(utf8.size());
+  int boundary = 0;
+  for (size_t i = 0; i < utf8.size();) {
+    const CodePoint point = decode_code_point(utf8, i);
+    i += point.size;
+    constexpr size_t kLongest = 8;  // decomposition; the longest canonical one has 4 code points
+    const size_t size = points.size();
+    points.resize(size + kLongest);
+    const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(point.value), points.data() + size,
+                                               kLongest, kOptions, &boundary);
+    HONE_CHECK(count >= 0 && static_cast<size_t>(count) <= kLongest, "decomposition of U+{:04X}: {}",
+               static_cast<uint32_t>(point.value), count);
+    points.resize(size + static_cast<size_t>(count));
+  }
+  order_marks(points);
+  const auto count = utf8proc_normalize_utf32(points.data(), static_cast<utf8proc_ssize_t>(points.size()), kOptions);
+  HONE_CHECK(count >= 0, "normal form C of {} code points: {}", points.size(), utf8proc_errmsg(count));
+  std::string result;
+  for (utf8proc_ssize_t i = 0; i < count; ++i) {
+    append_code_point(result, static_cast<char32_t>(points[static_cast<size_t>(i)]));
+  }
+  return result;
 }
 
 // Code points that normal form C may change, or that may change with what stands before them: those with a combining

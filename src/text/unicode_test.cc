@@ -57,8 +57,21 @@ TEST(Unicode, NormalFormComposes) {
   EXPECT_EQ(normalize_nfc("e\u0323\u0301"), "\u1EB9\u0301");   // marks are put in order
   EXPECT_EQ(normalize_nfc("\u212B \uFB01"), "\u00C5 \uFB01");  // canonical, not compatibility
   EXPECT_EQ(normalize_nfc("\u1112\u1161\u11AB"), "\uD55C");
+  EXPECT_EQ(normalize_nfc("ab e\u0301 \u4E16\u754C o\u0308\uAC00\u11A8."), "ab \u00E9 \u4E16\u754C \u00F6\uAC01.");
+  EXPECT_EQ(normalize_nfc("\u0301e\u0301\u0301"), "\u0301\u00E9\u0301");
+  EXPECT_EQ(normalize_nfc("\u0958"), "\u0915\u093C");  // excluded from composition
+  EXPECT_FALSE(may_change_under_nfc("\u4E16\uAC00 \u0416 \U0001F999"));
   EXPECT_FALSE(may_change_under_nfc("caf\u00E9 \u02FF"));
   EXPECT_TRUE(may_change_under_nfc("cafe\u0301"));
+}
+
+TEST(Unicode, NormalFormOfManyMarksTakesNoQuadraticTime) {
+  std::string marks;
+  for (int i = 0; i < 200'000; ++i) marks += i % 2 == 0 ? "\u0301" : "\u0323";
+  const std::string normal = normalize_nfc("\u00EA" + marks);
+  EXPECT_EQ(normal.size(), marks.size() + 1);  // one dot below goes into the letter
+  EXPECT_TRUE(normal.starts_with("\u1EC7\u0323\u0323"));
+  EXPECT_TRUE(normal.ends_with("\u0301\u0301"));
 }
 
 }  // namespace

@@ -79,6 +79,16 @@ TEST(Reference, EveryVariantOfTheFileGivesTheIdsAndTheTextOfTheReference) {
   }
 }
 
+// Not quadratic in the length of a piece, of a run of white space, of marks, of added tokens.
+TEST_P(Family, TakesNoQuadraticTimeForLongRuns) {
+  const Tokenizer tokenizer = Tokenizer::load(HONE_TEST_DATA "/" + std::string(GetParam()));
+  for (const std::string unit : {"a", " ", "\n", "ab", "9", "!", " a", "\u00E9", "\u4E16", "\u0301\u0323", "<", "'s"}) {
+    std::string text = "x";
+    while (text.size() < 500'000) text += unit;
+    EXPECT_FALSE(tokenizer.encode(text, true).empty());
+  }
+}
+
 TEST(Reference, OneBeginOfTextBeforeLlama3) {
   const Tokenizer tokenizer = Tokenizer::load(HONE_TEST_DATA "/llama3");
   EXPECT_EQ(tokenizer.prefix_ids(), std::vector<int32_t>{128000});
