@@ -131,8 +131,9 @@ Field& Field::effect(Effect effect) {
   effect_ = effect;
   return *this;
 }
-Field& Field::when(std::string condition) {
+Field& Field::when(std::string condition, std::function<bool()> holds) {
   condition_ = std::move(condition);
+  holds_ = std::move(holds);
   return *this;
 }
 Field& Field::also_called(std::vector<std::string> aliases) {

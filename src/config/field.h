@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -35,7 +36,8 @@ class Field {
   Field& one_of(std::vector<std::string> choices);
   Field& because(std::string reason);  // added to the fault of a value out of range: why others are refused
   Field& effect(Effect effect);
-  Field& when(std::string condition);                    // "has an effect when CONDITION"
+  // "has an effect when CONDITION"; with `holds`, a value set while it does not hold gets a line that says so.
+  Field& when(std::string condition, std::function<bool()> holds = {});
   Field& also_called(std::vector<std::string> aliases);  // names elsewhere, for suggestions only
   Field& required();                                     // empty text or list is a fault
   Field& path();                                         // a leading ~/ stands for the home folder
@@ -45,6 +47,7 @@ class Field {
   const std::string& condition() const { return condition_; }
   const std::vector<std::string>& aliases() const { return aliases_; }
   Effect effect() const { return effect_; }
+  bool has_effect() const { return !holds_ || holds_(); }
   bool is_required() const { return required_; }
   const io::Json& default_value() const { return default_; }
   io::Json value() const;
@@ -63,6 +66,7 @@ class Field {
   bool low_open_ = false, high_open_ = false;
   std::vector<std::string> choices_, aliases_;
   Effect effect_ = Effect::results;
+  std::function<bool()> holds_;
   bool required_ = false, nonzero_ = false, path_ = false;
 };
 

@@ -66,13 +66,22 @@ std::string apply_one(Schema& schema, const Setting& setting, io::Faults& faults
   return fault(unknown_key(schema, setting.key));
 }
 
-// A fault of `validate` begins with the key it is about: the place where that was set goes in front.
-std::string with_place(const std::string& fault, const std::vector<Setting>& settings) {
-  const std::string key = fault.substr(0, fault.find_first_of(" :"));
+// Where a key was set last, with ": " behind it; empty when it was not.
+std::string place_of(const Schema& schema, const std::string& key, const std::vector<Setting>& settings) {
   for (auto setting = settings.rbegin(); setting != settings.rend(); ++setting) {
-    if (setting->key == key && !setting->remove) return setting->where + ": " + fault;
+    const std::string* renamed = schema.renamed_to(setting->key);
+    if ((renamed != nullptr ? *renamed : setting->key) == key && !setting->remove) return setting->where + ": ";
   }
-  return fault;
+  return "";
+}
+
+void note_without_effect(const Schema& schema, const std::vector<Setting>& settings, std::vector<std::string>& notes) {
+  for (const Field& field : schema.fields()) {
+    const std::string value = io::flow_yaml(field.value());
+    if (field.has_effect() || value == io::flow_yaml(field.default_value())) continue;
+    notes.push_back(fmt::format("{}{} = {} has no effect: it has one when {}", place_of(schema, field.key(), settings),
+                                field.key(), value, field.condition()));
+  }
 }
 
 }  // namespace
@@ -138,7 +147,10 @@ std::vector<std::string> load(Schema& schema, const std::string& path, const std
   for (Setting& setting : settings_of_arguments(arguments, faults)) settings.push_back(std::move(setting));
   std::vector<std::string> notes = apply(schema, settings, faults);
   validate(together);
-  for (const std::string& fault : together.list()) faults.add(with_place(fault, settings));
+  for (const std::string& fault : together.list()) {  // they begin with the key they are about
+    faults.add(place_of(schema, fault.substr(0, fault.find_first_of(" :")), settings) + fault);
+  }
+  note_without_effect(schema, settings, notes);
   faults.raise_if_any(path.empty() ? "the options" : path, "hone explain KEY says what a key means");
   return notes;
 }

@@ -36,12 +36,12 @@ void add_data(Schema& s, DataRecipe& d) {
   s.field("data.seed", &d.seed, "Seed of that order; null = trainer.seed.")
       .at_least(0)
       .at_most(9e15)
-      .when("data.shuffle is true");
+      .when("data.shuffle is true", [&d] { return d.shuffle; });
   s.field("data.filter_overlong_prompts", &d.filter_overlong_prompts,
           "Leave out prompts beyond max_prompt_length, and say how many.");
   s.field("data.truncation", &d.truncation, "What happens to a prompt beyond max_prompt_length.")
       .one_of({"error", "left", "right", "middle"})
-      .when("filter_overlong_prompts is false");
+      .when("filter_overlong_prompts is false", [&d] { return !d.filter_overlong_prompts; });
 }
 
 void add_actor(Schema& s, ActorRecipe& a) {
@@ -58,6 +58,8 @@ void add_actor(Schema& s, ActorRecipe& a) {
       .at_least(1);
   s.field(p + "clip_ratio", &a.clip_ratio, "Ratios are clipped to 1 - low .. 1 + high; this is what both fall back to.")
       .at_least(0)
+      .when("clip_ratio_low or clip_ratio_high is null",
+            [&a] { return !a.clip_ratio_low.has_value() || !a.clip_ratio_high.has_value(); })
       .also_called({"clip_range", "cliprange", "epsilon"});
   s.field(p + "clip_ratio_low", &a.clip_ratio_low, "Lower clip; null = clip_ratio.").at_least(0).at_most(1);
   s.field(p + "clip_ratio_high", &a.clip_ratio_high, "Upper clip; null = clip_ratio.")
@@ -73,7 +75,7 @@ void add_actor(Schema& s, ActorRecipe& a) {
       .one_of({"token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"});
   s.field(p + "loss_scale_factor", &a.loss_scale_factor, "Divisor; null = data.max_response_length.")
       .above(0)
-      .when("loss_agg_mode is seq-mean-token-sum-norm");
+      .when("loss_agg_mode is seq-mean-token-sum-norm", [&a] { return a.loss_agg_mode == "seq-mean-token-sum-norm"; });
   s.field(p + "entropy_coeff", &a.entropy_coeff, "Weight of the entropy that is added to the objective.");
   s.field(p + "ppo_epochs", &a.ppo_epochs, "Passes over the answers of a step.")
       .at_least(1)
@@ -121,14 +123,17 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
   s.field(p + "val_kwargs.n", &r.val_kwargs.n, "Answers to each validation prompt.").at_least(1).at_most(1000000);
   s.field(p + "val_kwargs.do_sample", &r.val_kwargs.do_sample, "Sample in validation; else the likeliest token.");
   const char* when = "val_kwargs.do_sample is true";
-  s.field(p + "val_kwargs.temperature", &r.val_kwargs.temperature, "Temperature of validation.").at_least(0).when(when);
+  const auto sampled = [&r] { return r.val_kwargs.do_sample; };
+  s.field(p + "val_kwargs.temperature", &r.val_kwargs.temperature, "Temperature of validation.")
+      .at_least(0)
+      .when(when, sampled);
   s.field(p + "val_kwargs.top_p", &r.val_kwargs.top_p, "Validation draws from this share of probability.")
       .above(0)
       .at_most(1)
-      .when(when);
+      .when(when, sampled);
   s.field(p + "val_kwargs.top_k", &r.val_kwargs.top_k, "Validation draws from so many tokens; -1 or 0 = all.")
       .at_least(-1)
-      .when(when);
+      .when(when, sampled);
 }
 
 void add_rest(Schema& s, Recipe& r) {

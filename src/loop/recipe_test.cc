@@ -134,6 +134,38 @@ TEST(Recipe, RefusesWithTheReason) {
   EXPECT_NE(error_of({}, {}).find("3 faults"), std::string::npos) << error_of({}, {});
 }
 
+TEST(Recipe, AValueWithoutEffectGetsALine) {
+  const std::string actor = "actor_rollout_ref.actor.", val = "actor_rollout_ref.rollout.val_kwargs.";
+  const std::vector<std::string> cases[] = {
+      {"data.seed=3", "data.shuffle=false"},
+      {"data.truncation=left", "data.filter_overlong_prompts=true"},
+      {actor + "loss_scale_factor=3"},
+      {actor + "clip_ratio=0.3", actor + "clip_ratio_low=0.1", actor + "clip_ratio_high=0.1"},
+      {val + "temperature=0.5"},
+      {val + "top_p=0.5"},
+      {val + "top_k=5"},
+      {"trainer.total_epochs=3", "trainer.total_training_steps=5"},
+      {actor + "optim.lr_warmup_steps_ratio=0.1", actor + "optim.lr_warmup_steps=3"},
+      {actor + "optim.min_lr_ratio=0.1"},
+      {actor + "optim.num_cycles=1"},
+      {actor + "optim.total_training_steps=100"},
+  };
+  for (const std::vector<std::string>& more : cases) {
+    std::vector<std::string> arguments = kBase, notes;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    load_recipe("", arguments, notes);
+    ASSERT_EQ(notes.size(), 1u) << more[0];
+    const std::string key = more[0].substr(0, more[0].find('='));
+    EXPECT_EQ(notes[0].find("argument 4: " + key), 0u) << notes[0];
+    EXPECT_NE(notes[0].find(" has no effect: it has one when "), std::string::npos) << notes[0];
+  }
+  std::vector<std::string> arguments = kBase, notes;
+  arguments.insert(arguments.end(), {actor + "optim.lr_scheduler_type=cosine", actor + "optim.min_lr_ratio=0.1",
+                                     "data.seed=3", val + "do_sample=true", val + "temperature=0.7"});
+  load_recipe("", arguments, notes);
+  EXPECT_TRUE(notes.empty()) << notes[0];
+}
+
 TEST(Recipe, TheTokenBudgetOfTheDefaultHoldsTheLongestAnswer) {
   EXPECT_EQ(error_of({"data.max_response_length=20000", "actor_rollout_ref.actor.use_dynamic_bsz=False"}), "");
   EXPECT_NE(error_of({"data.max_response_length=20000", "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=20000"}),

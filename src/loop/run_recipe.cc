@@ -15,7 +15,7 @@ void add_run_fields(Schema& s, RunRecipe& run) {
   s.field("trainer.total_epochs", &run.total_epochs, "Passes over the training rows.")
       .at_least(1)
       .effect(Effect::length)
-      .when("total_training_steps is null");
+      .when("total_training_steps is null", [&run] { return !run.total_training_steps.has_value(); });
   s.field("trainer.total_training_steps", &run.total_training_steps, "Steps of the run; null = total_epochs decides.")
       .at_least(1)
       .effect(Effect::length)
@@ -78,17 +78,19 @@ void add_optim_fields(Schema& s, const std::string& p, OptimRecipe& o, const std
   s.field(p + "lr_warmup_steps_ratio", &o.lr_warmup_steps_ratio, "Warm-up as a share of all steps.")
       .at_least(0)
       .at_most(1)
-      .when("lr_warmup_steps is below 0")
+      .when("lr_warmup_steps is below 0", [&o] { return o.lr_warmup_steps < 0; })
       .also_called({"warmup_ratio"});
   s.field(p + "weight_decay", &o.weight_decay, "Decoupled weight decay of AdamW.").at_least(0);
   s.field(p + "betas", &o.betas, "Decay of the first and the second moment.").at_least(0).below(1);
   s.field(p + scheduler_key, &o.lr_scheduler_type, "Learning rate after warm-up.").one_of({"constant", "cosine"});
   const char* when = scheduler_key == "lr_scheduler" ? "lr_scheduler is cosine" : "lr_scheduler_type is cosine";
-  s.field(p + "min_lr_ratio", &o.min_lr_ratio, "Lowest share of lr.").at_least(0).at_most(1).when(when);
-  s.field(p + "num_cycles", &o.num_cycles, "Cosine cycles; 0.5 falls once.").at_least(0).when(when);
+  const auto is_cosine = [&o] { return o.lr_scheduler_type == "cosine"; };
+  s.field(p + "min_lr_ratio", &o.min_lr_ratio, "Lowest share of lr.").at_least(0).at_most(1).when(when, is_cosine);
+  s.field(p + "num_cycles", &o.num_cycles, "Cosine cycles; 0.5 falls once.").at_least(0).when(when, is_cosine);
   s.field(p + "total_training_steps", &o.total_training_steps, "Length of the schedule; below 0 = that of the run.")
       .at_least(-1)
-      .when("a warm-up ratio or the cosine is used");
+      .when("a warm-up ratio or the cosine is used",
+            [&o] { return o.lr_scheduler_type == "cosine" || (o.lr_warmup_steps < 0 && o.lr_warmup_steps_ratio > 0); });
 }
 
 int64_t OptimRecipe::schedule_steps(int64_t run_steps) const {

@@ -36,7 +36,7 @@ void add_data(Schema& s, SftDataRecipe& d) {
   s.field("data.seed", &d.seed, "Seed of that order; null = trainer.seed.")
       .at_least(0)
       .at_most(9e15)
-      .when("data.shuffle is true");
+      .when("data.shuffle is true", [&d] { return d.shuffle; });
 }
 
 void add_model(Schema& s, SftModelRecipe& m) {
