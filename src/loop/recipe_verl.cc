@@ -165,7 +165,6 @@ void add_trainer(Schema& s) {
   s.accepted(p + "max_critic_ckpt_to_keep", ValueKind::integer, "GRPO has no critic");
   s.refused(p + "critic_warmup", {0, 1}, "steps without an update of the policy are not there yet");
   s.accepted(p + "use_legacy_worker_impl", "auto", "there is one implementation");
-  accept(s, p, "every validation sample is in the run folder", {{"val_generations_to_log_to_wandb", 0}});
   s.accepted(p + "esi_redundant_time", 0, "no platform ends the run");
   s.accepted(p + "ray_wait_register_center_timeout", 300, kNoRay);
   accept(s, p, kProfiler,
@@ -228,6 +227,7 @@ void add_verl_rules(config::Schema& schema) {
   verl::add_trainer(schema);
   verl::add_run(schema);
   schema.renamed("actor_rollout_ref.actor.optim.warmup_style", "actor_rollout_ref.actor.optim.lr_scheduler_type");
+  schema.renamed("trainer.val_generations_to_log_to_wandb", "trainer.log_val_generations");
 }
 
 }  // namespace hone

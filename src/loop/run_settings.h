@@ -19,7 +19,7 @@ LrSchedule lr_schedule(const OptimRecipe& optim, int64_t run_steps);
 RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64_t steps_per_epoch,
                        const RunFlags& flags);
 
-// For flags.check_only: says what was checked; the exit code is 0.
+// For flags.check_only: looks where the run would start and says what was checked; the exit code is 0.
 int tell_checked(const RunOptions& options);
 
 }  // namespace hone
