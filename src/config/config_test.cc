@@ -293,7 +293,8 @@ TEST(Config, HelpShowsEveryKey) {
   EXPECT_NE(markdown.find("At most so many \\| rows."), std::string::npos);
   EXPECT_NE(markdown.find("`fsdp.*`"), std::string::npos);
   EXPECT_EQ(help_text(schema, "actor.high"),
-            "actor.high (number or null, above 0; default null)\n    High. Has an effect when mode is mean.\n");
+            "actor.high (number or null, above 0; honoured; default null; changes results)\n    High. Has an effect "
+            "when mode is mean.\n");
 }
 
 TEST(Config, MutatedArgumentsNeverCrash) {

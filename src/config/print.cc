@@ -89,7 +89,9 @@ std::vector<Entry> entries(const Schema& schema) {
     for (const std::string& alias : field.aliases()) searched += " " + alias;
     all.push_back(
         {field.key(),
-         fmt::format("{} ({}; default {})\n    {}\n", field.key(), kind(field), default_text(field), meaning(field)),
+         fmt::format("{} ({}; honoured; default {}; changes {})\n    {}\n", field.key(), kind(field),
+                     default_text(field), field.effect() == Effect::nothing ? "no result" : effect_text(field.effect()),
+                     meaning(field)),
          std::move(searched)});
   }
   for (const KeyRule& rule : schema.rules()) {

@@ -84,7 +84,7 @@ TEST(Cases, TheProgramTellsItsOptions) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   };
   const std::string all = out({"train", "--help-config"});
-  has(all, "data.shuffle (true or false; default true)");
+  has(all, "data.shuffle (true or false; honoured; default true; changes results)");
   has(all, "trainer.nnodes (integer; accepted; verl's default 1)");
   has(all, "actor_rollout_ref.actor.use_kl_loss (true or false; refused unless false)");
   has(all, " accepted without a meaning here, ");
@@ -92,7 +92,8 @@ TEST(Cases, TheProgramTellsItsOptions) {
   has(optim, "actor_rollout_ref.actor.optim.betas");
   EXPECT_EQ(optim.find("data.shuffle"), std::string::npos);
   has(out({"train", "--help-config", "Warm-Up"}), "lr_warmup_steps_ratio");
-  has(out({"sft", "--help-config", "data.max_length"}), "data.max_length (integer, at least 2; default 1024)");
+  has(out({"sft", "--help-config", "data.max_length"}),
+      "data.max_length (integer, at least 2; honoured; default 1024;");
   has(out({"explain", "trainer.nnodes"}), "No effect: one process");
   has(out({"explain", "actor_rollout_ref.actor.use_kl_loss"}), "refused unless false");
   has(out({"explain", "hydra.run.dir"}), "there is no Hydra");
