@@ -29,7 +29,8 @@ void embedding_forward(Context& ctx, View<float> h_TD, std::span<const int32_t> 
 }
 
 // Tasks are stripes of columns: each walks all tokens upwards, so equal ids never meet in two threads.
-void embedding_backward(Context& ctx, View<float> dtable_VD, std::span<const int32_t> ids_T, View<const float> dh_TD) {
+void embedding_backward(Context& ctx, View<float> dtable_VD, std::span<const int32_t> ids_T, View<const float> dh_TD,
+                        int64_t padding_id) {
   HONE_CHECK(dh_TD.cols == dtable_VD.cols, "dh {} wide, table {}", dh_TD.cols, dtable_VD.cols);
   check_ids(ids_T, dh_TD.rows, dtable_VD.rows);
   const int64_t stripes = (dh_TD.cols + kStripe - 1) / kStripe;
@@ -37,7 +38,8 @@ void embedding_backward(Context& ctx, View<float> dtable_VD, std::span<const int
   for_rows(ctx, stripes, dh_TD.rows * kStripe, [&](int64_t stripe) {
     const int64_t begin = stripe * kStripe, count = std::min(kStripe, dh_TD.cols - begin);
     for (int64_t t = 0; t < dh_TD.rows; ++t) {
-      kernel(dtable_VD.row(ids_T[static_cast<size_t>(t)]) + begin, dh_TD.row(t) + begin, count);
+      const int32_t id = ids_T[static_cast<size_t>(t)];
+      if (id != padding_id) kernel(dtable_VD.row(id) + begin, dh_TD.row(t) + begin, count);
     }
   });
 }

@@ -35,6 +35,22 @@ TEST(Embedding, ForwardCopiesAndBackwardAddsTokensInOrder) {
   }
 }
 
+TEST(Embedding, TokensOfThePaddingIdAddNothing) {
+  const std::vector<int32_t> ids = {3, 0, 3, 1};
+  Matrix dh(4, 70, 2), dtable(6, 70, 3);
+  const std::vector<float> got = same_everywhere([&](Context& ctx) {
+    Matrix sum = dtable;
+    std::vector<float> out;
+    embedding_backward(ctx, sum.f32(), ids, dh.f32(), 3);
+    append(out, sum.f32());
+    return out;
+  });
+  for (const int64_t t : {1, 3}) {
+    for (int64_t i = 0; i < 70; ++i) dtable.f32()(ids[static_cast<size_t>(t)], i) += dh.f32()(t, i);
+  }
+  for (int64_t i = 0; i < 6 * 70; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], dtable.f32()(i / 70, i % 70));
+}
+
 TEST(Embedding, AnIdOutsideTheTableIsABugAndNoTokensAreFine) {
   Matrix table(6, 4, 1), h(1, 4, 2);
   Context ctx(1);

@@ -22,7 +22,7 @@ int64_t checked_pairs(View<const float> x_THC, View<const float> w_C, int64_t nu
 }  // namespace
 
 void rope_tables(Context& ctx, View<float> cos_TR, View<float> sin_TR, std::span<const int32_t> positions_T,
-                 std::span<const float> inv_freq_R) {
+                 std::span<const float> inv_freq_R, float attention_factor) {
   const int64_t tokens = static_cast<int64_t>(positions_T.size()), pairs = static_cast<int64_t>(inv_freq_R.size());
   for (const View<float>& table : {cos_TR, sin_TR}) {
     HONE_CHECK(table.rows == tokens && table.cols == pairs, "table {}x{}, {} positions, {} frequencies", table.rows,
@@ -31,6 +31,11 @@ void rope_tables(Context& ctx, View<float> cos_TR, View<float> sin_TR, std::span
   const auto kernel = ctx.target.rows->norm->rope_table;
   for_rows(ctx, tokens, 8 * pairs, [&](int64_t t) {
     kernel(cos_TR.row(t), sin_TR.row(t), positions_T[static_cast<size_t>(t)], inv_freq_R.data(), pairs);
+    if (attention_factor == 1.0f) return;
+    for (int64_t j = 0; j < pairs; ++j) {
+      cos_TR(t, j) *= attention_factor;
+      sin_TR(t, j) *= attention_factor;
+    }
   });
 }
 

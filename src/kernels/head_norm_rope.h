@@ -11,9 +11,9 @@ namespace hone::kernels {
 
 // cos/sin of positions[t] * inv_freq[j], computed in double with our own fixed polynomials (no libm: its bits move
 // with the machine), rounded to float; good to 1e-15 before that rounding for angles up to 1.6e6. Once a step, shared
-// by all layers.
+// by all layers. Both are then multiplied by attention_factor (yarn), in float.
 void rope_tables(Context& ctx, View<float> cos_TR, View<float> sin_TR, std::span<const int32_t> positions_T,
-                 std::span<const float> inv_freq_R);
+                 std::span<const float> inv_freq_R, float attention_factor = 1.0f);
 
 // y = rope(norm(x) * w) per head of head_dim = w.size() or, without norm (w_C empty), x.cols / num_heads.
 // rrms_TH is kept for backward (untouched without norm). x is the float output of the projection.

@@ -39,6 +39,21 @@ TEST(RopeTables, EqualLibmUpToAMillionPositions) {
   }
 }
 
+TEST(RopeTables, AnAttentionFactorMultipliesBothInFloat) {
+  const std::vector<int32_t> positions = {0, 3, 100};
+  const std::vector<float> inv_freq = {1.0f, 0.1f, 0.01f};
+  Matrix cosine(3, 3, 1), sine(3, 3, 2), plain_cosine(3, 3, 3), plain_sine(3, 3, 4);
+  Context ctx(1);
+  rope_tables(ctx, cosine.f32(), sine.f32(), positions, inv_freq, 1.138629436f);
+  rope_tables(ctx, plain_cosine.f32(), plain_sine.f32(), positions, inv_freq);
+  for (int64_t t = 0; t < 3; ++t) {
+    for (int64_t j = 0; j < 3; ++j) {
+      EXPECT_EQ(cosine.f32()(t, j), 1.138629436f * plain_cosine.f32()(t, j));
+      EXPECT_EQ(sine.f32()(t, j), 1.138629436f * plain_sine.f32()(t, j));
+    }
+  }
+}
+
 struct Case {
   int64_t tokens, heads, head_dim;
   bool norm;

@@ -62,17 +62,25 @@ PackedMatrix PackedMatrix::allocate(const cpu::Target& target, DType dtype, int6
 }
 
 void pack(Context& ctx, PackedMatrix& packed, View<const float> w_NK) {
-  const ProductKernels& kernels = *ctx.target.products;
-  HONE_CHECK(packed.panel == kernels.panel, "panel {} on {}", packed.panel, ctx.target.name);
+  ctx.team.run(ceil_div(packed.columns, packed.panel), [&](int64_t p) {
+    const int64_t first = p * packed.panel;
+    pack_rows(ctx.target, packed, w_NK, first, std::min(packed.panel, packed.columns - first));
+  });
+}
+
+void pack_rows(const cpu::Target& target, PackedMatrix& packed, View<const float> w_NK, int64_t first, int64_t count) {
+  const ProductKernels& kernels = *target.products;
+  HONE_CHECK(packed.panel == kernels.panel, "panel {} on {}", packed.panel, target.name);
   HONE_CHECK(packed.columns == w_NK.rows && packed.depth == w_NK.cols, "packed {}x{} from {}x{}", packed.columns,
              packed.depth, w_NK.rows, w_NK.cols);
+  HONE_CHECK(first % packed.panel == 0 && first + count <= packed.columns, "rows {}+{} of {}", first, count,
+             packed.columns);
   const int64_t panel_bytes = packed.panel * padded_depth(packed.dtype, packed.depth) * size_bytes(packed.dtype);
   const auto turn = packed.dtype == DType::f32 ? kernels.turn_f32 : kernels.turn_f32_to_bf16;
-  ctx.team.run(ceil_div(packed.columns, packed.panel), [&](int64_t p) {
-    const int64_t n = p * packed.panel;
-    turn(PackBlock{packed.data.data() + p * panel_bytes, w_NK.row(n), w_NK.stride,
+  for (int64_t n = first; n < first + count; n += packed.panel) {
+    turn(PackBlock{packed.data.data() + n / packed.panel * panel_bytes, w_NK.row(n), w_NK.stride,
                    std::min(packed.panel, packed.columns - n), packed.depth});
-  });
+  }
 }
 
 void pack_transposed(Context& ctx, PackedMatrix& packed, View<const float> w_NK) {

@@ -59,8 +59,7 @@ Inference::Inference(const std::string& folder, const std::string& dtype_name, i
                 {"KV cache", static_cast<double>(options.num_kv_blocks) *
                                  static_cast<double>(KvCache::block_bytes(config, dtype))}});
   decoder_ = std::make_unique<Decoder>(config, dtype);
-  weights::load_weights(*decoder_, folder);
-  decoder_->publish(ctx_, 0);
+  weights::load_weights(ctx_, *decoder_, folder);
   engine_ = std::make_unique<Engine>(ctx_, *decoder_, options);
 }
 

@@ -4,27 +4,18 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/fixed_math.h"
 #include "core/random.h"
+#include "kernels/bias.h"
 #include "kernels/elementwise.h"
 #include "kernels/embedding.h"
 #include "kernels/head_norm_rope.h"
 #include "kernels/rms_norm.h"
 #include "models/activations.h"
+#include "models/rope.h"
 
 namespace hone {
 
 namespace {
-
-// Base frequencies of the rotary embedding: theta^(-2 j / C), rounded to float.
-std::vector<float> rotary_frequencies(const ModelConfig& config) {
-  std::vector<float> inv_freq;
-  for (int64_t j = 0; j < config.head_dim / 2; ++j) {
-    const double exponent = 2.0 * static_cast<double>(j) / static_cast<double>(config.head_dim);
-    inv_freq.push_back(static_cast<float>(1.0 / fixed::pow(static_cast<double>(config.rope_theta), exponent)));
-  }
-  return inv_freq;
-}
 
 LayerActivations take_layer(Arena& memory, const ModelConfig& c, DType dtype, int64_t T) {
   LayerActivations a;
@@ -61,49 +52,32 @@ ConstComputeView as_product_input(kernels::Context& ctx, DType dtype, View<const
 }  // namespace
 
 Decoder::Decoder(const ModelConfig& config, DType dtype)
-    : config_(config), dtype_(dtype), inv_freq_(rotary_frequencies(config)) {
-  const ModelConfig& c = config_;
-  const auto matrix = [&](std::vector<Piece> pieces, int64_t cols, bool packed) {
-    const int64_t rows = pieces.back().row + pieces.back().rows;
-    parameters_.emplace_back(std::move(pieces), rows, cols, false, packed);
-    return parameters_.size() - 1;
-  };
-  const auto vector = [&](const std::string& name, int64_t size) {
-    parameters_.emplace_back(std::vector<Piece>{{name, 0, 1}}, 1, size, true, false);
-    return parameters_.size() - 1;
-  };
-  embedding_ = matrix({{"model.embed_tokens.weight", 0, c.vocab_size}}, c.hidden_size, c.tie_word_embeddings);
-  for (int64_t l = 0; l < c.num_layers; ++l) {
-    const std::string p = fmt::format("model.layers.{}.", l);
-    const std::string a = p + "self_attn.", m = p + "mlp.";
-    const int64_t q = c.q_size(), kv = c.kv_size(), f = c.intermediate_size;
-    Layer layer;
-    layer.input_norm = vector(p + "input_layernorm.weight", c.hidden_size);
-    layer.qkv = matrix({{a + "q_proj.weight", 0, q}, {a + "k_proj.weight", q, kv}, {a + "v_proj.weight", q + kv, kv}},
-                       c.hidden_size, true);
-    layer.q_norm = vector(a + "q_norm.weight", c.head_dim);
-    layer.k_norm = vector(a + "k_norm.weight", c.head_dim);
-    layer.o = matrix({{a + "o_proj.weight", 0, c.hidden_size}}, q, true);
-    layer.post_norm = vector(p + "post_attention_layernorm.weight", c.hidden_size);
-    layer.gate_up = matrix({{m + "gate_proj.weight", 0, f}, {m + "up_proj.weight", f, f}}, c.hidden_size, true);
-    layer.down = matrix({{m + "down_proj.weight", 0, c.hidden_size}}, f, true);
-    layers_.push_back(layer);
-  }
-  final_norm_ = vector("model.norm.weight", c.hidden_size);
-  head_ = c.tie_word_embeddings ? embedding_ : matrix({{"lm_head.weight", 0, c.vocab_size}}, c.hidden_size, true);
+    : config_(config), dtype_(dtype), layout_(config), inv_freq_(rotary_frequencies(config)) {
+  for (const ParameterSpec& spec : layout_.parameters) parameters_.emplace_back(spec);
 }
 
 Decoder::~Decoder() = default;
 
 void Decoder::initialize(uint64_t seed) {
-  const RandomKey key{seed, Stream::init};
+  Team alone(1);
+  initialize(alone, seed);
+}
+
+void Decoder::initialize(Team& team, uint64_t seed) {
+  constexpr int64_t kTile = 1 << 14;
   for (size_t p = 0; p < parameters_.size(); ++p) {
-    View<float> w = parameters_[p].master();
-    for (int64_t i = 0; i < w.size(); ++i) {
-      w[i] = parameters_[p].is_vector() ? 1.0f
-                                        : config_.initializer_range *
-                                              random_normal(key, static_cast<uint64_t>(i), static_cast<uint32_t>(p), 0);
+    const View<float> w = parameters_[p].master();
+    const ParameterKind kind = parameters_[p].kind();
+    if (kind != ParameterKind::matrix) {
+      std::fill_n(w.data, w.size(), kind == ParameterKind::norm ? 1.0f : 0.0f);
+      continue;
     }
+    team.run((w.size() + kTile - 1) / kTile, [&](int64_t tile) {
+      for (int64_t i = tile * kTile; i < std::min(w.size(), (tile + 1) * kTile); ++i) {
+        w[i] = config_.initializer_range *
+               random_normal({seed, Stream::init}, static_cast<uint64_t>(i), static_cast<uint32_t>(p), 0);
+      }
+    });
   }
 }
 
@@ -148,13 +122,13 @@ void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache&
   if (saved != nullptr) saved->begin();
   View<float> cos_TR = memory.take<float>(T, config_.head_dim / 2);
   View<float> sin_TR = memory.take<float>(T, config_.head_dim / 2);
-  kernels::rope_tables(ctx, cos_TR, sin_TR, batch.positions, inv_freq_);
+  kernels::rope_tables(ctx, cos_TR, sin_TR, batch.positions, inv_freq_, rotary_attention_factor(config_));
 
   View<float> h_TD = ctx.scratch.take<float>(T, config_.hidden_size);
-  kernels::embedding_forward(ctx, h_TD, batch.ids, at(embedding_).master());
+  kernels::embedding_forward(ctx, h_TD, batch.ids, at(layout_.embedding).master());
   LayerActivations shared;
   if (saved == nullptr) shared = take_layer(memory, config_, dtype_, T);
-  for (size_t l = 0; l < layers_.size(); ++l) {
+  for (size_t l = 0; l < layout_.layers.size(); ++l) {
     LayerActivations a = saved != nullptr ? take_layer(memory, config_, dtype_, T) : shared;
     layer_forward(ctx, l, batch, kv, cos_TR, sin_TR, h_TD, a, saved != nullptr);
     if (saved != nullptr) saved->layers.push_back(a);
@@ -166,7 +140,7 @@ void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache&
   for (int64_t r = 0; r < R; ++r) {
     copy_rows(final_RD.slice_rows(r, 1), h_TD.slice_rows(batch.logit_rows[static_cast<size_t>(r)], 1));
   }
-  kernels::rms_norm_forward(ctx, y_RD, rrms_R, final_RD, norm_weight(final_norm_), config_.rms_norm_eps);
+  kernels::rms_norm_forward(ctx, y_RD, rrms_R, final_RD, norm_weight(layout_.final_norm), config_.rms_norm_eps);
   if (saved != nullptr) {
     saved->cos_TR = cos_TR;
     saved->sin_TR = sin_TR;
@@ -179,7 +153,7 @@ void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache&
 void Decoder::layer_forward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, KvCache& kv,
                             View<const float> cos_TR, View<const float> sin_TR, View<float> h_TD, LayerActivations& a,
                             bool keep) const {
-  const Layer& layer = layers_[index];
+  const LayerLayout& layer = layout_.layers[index];
   const kernels::KvLayer& kv_layer = kv.layer(static_cast<int64_t>(index));
   const int64_t T = h_TD.rows, q_size = config_.q_size(), kv_size = config_.kv_size();
   const float eps = config_.rms_norm_eps;
@@ -187,6 +161,7 @@ void Decoder::layer_forward(kernels::Context& ctx, size_t index, const ForwardBa
   if (keep) kernels::convert(ctx, a.input_TD, h_TD);
   kernels::rms_norm_forward(ctx, a.a_TD, a.input_rrms_T, h_TD, norm_weight(layer.input_norm), eps);
   kernels::product(ctx, a.qkv_TN, a.a_TD, at(layer.qkv).forward(), kernels::Store::overwrite);
+  add_bias(ctx, layer.qkv_bias, a.qkv_TN);
   {
     Arena::Scope scope(ctx.scratch);
     ComputeView k_THC = ctx.scratch.take(dtype_, T, kv_size);
@@ -199,12 +174,15 @@ void Decoder::layer_forward(kernels::Context& ctx, size_t index, const ForwardBa
   }
   kernels::attention_forward(ctx, a.o_THC, a.lse_TH, a.q_THC, kv_layer, batch.sequences(), attention_scale());
   kernels::product(ctx, h_TD, a.o_THC, at(layer.o).forward(), kernels::Store::add);
+  add_bias(ctx, layer.o_bias, h_TD);
 
   if (keep) kernels::convert(ctx, a.middle_TD, h_TD);
   kernels::rms_norm_forward(ctx, a.b_TD, a.middle_rrms_T, h_TD, norm_weight(layer.post_norm), eps);
   kernels::product(ctx, a.gate_up_T2F, a.b_TD, at(layer.gate_up).forward(), kernels::Store::overwrite);
+  add_bias(ctx, layer.gate_up_bias, a.gate_up_T2F);
   kernels::swiglu_forward(ctx, a.act_TF, a.gate_up_T2F);
   kernels::product(ctx, h_TD, a.act_TF, at(layer.down).forward(), kernels::Store::add);
+  add_bias(ctx, layer.down_bias, h_TD);
 }
 
 void Decoder::logits(kernels::Context& ctx, View<float> logits_RV, ConstComputeView y_RD) const {
@@ -228,20 +206,20 @@ void Decoder::backward(kernels::Context& ctx, const ForwardBatch& batch, const K
     Arena::Scope inner(ctx.scratch);
     View<float> dfinal_RD = ctx.scratch.take<float>(R, config_.hidden_size);
     std::memset(dfinal_RD.data, 0, static_cast<size_t>(dfinal_RD.size()) * sizeof(float));
-    kernels::rms_norm_backward(ctx, dfinal_RD, at(final_norm_).gradient(), dy_RD, dfinal_RD, saved.final_RD,
-                               norm_weight(final_norm_), saved.final_rrms_R);
+    kernels::rms_norm_backward(ctx, dfinal_RD, at(layout_.final_norm).gradient(), dy_RD, dfinal_RD, saved.final_RD,
+                               norm_weight(layout_.final_norm), saved.final_rrms_R);
     for (int64_t r = 0; r < R; ++r) {
       copy_rows(dh_TD.slice_rows(batch.logit_rows[static_cast<size_t>(r)], 1), dfinal_RD.slice_rows(r, 1));
     }
   }
-  for (size_t l = layers_.size(); l-- > 0;) layer_backward(ctx, l, batch, kv, saved, dh_TD);
-  kernels::embedding_backward(ctx, at(embedding_).gradient(), batch.ids, dh_TD);
+  for (size_t l = layout_.layers.size(); l-- > 0;) layer_backward(ctx, l, batch, kv, saved, dh_TD);
+  kernels::embedding_backward(ctx, at(layout_.embedding).gradient(), batch.ids, dh_TD, config_.pad_token_id);
 }
 
 // dh is the gradient of the residual stream after the layer, turned in place into that before it.
 void Decoder::layer_backward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, const KvCache& kv,
                              const Activations& saved, View<float> dh_TD) {
-  const Layer& layer = layers_[index];
+  const LayerLayout& layer = layout_.layers[index];
   const LayerActivations& a = saved.layers[index];
   const int64_t T = dh_TD.rows, q_size = config_.q_size(), kv_size = config_.kv_size();
   {
@@ -251,11 +229,13 @@ void Decoder::layer_backward(kernels::Context& ctx, size_t index, const ForwardB
     View<float> dact_TF = ctx.scratch.take<float>(T, config_.intermediate_size);
     kernels::product(ctx, dact_TF, dy_TD, at(layer.down).transposed(), kernels::Store::overwrite);
     kernels::product_dw(ctx, at(layer.down).gradient(), dy_TD, a.act_TF);
+    bias_backward(ctx, layer.down_bias, dy_TD);
     ComputeView dgate_up_T2F = ctx.scratch.take(dtype_, T, 2 * config_.intermediate_size);
     kernels::swiglu_backward(ctx, dgate_up_T2F, dact_TF, a.gate_up_T2F);
     View<float> db_TD = ctx.scratch.take<float>(T, config_.hidden_size);
     kernels::product(ctx, db_TD, dgate_up_T2F, at(layer.gate_up).transposed(), kernels::Store::overwrite);
     kernels::product_dw(ctx, at(layer.gate_up).gradient(), dgate_up_T2F, a.b_TD);
+    bias_backward(ctx, layer.gate_up_bias, dgate_up_T2F);
     kernels::rms_norm_backward(ctx, dh_TD, at(layer.post_norm).gradient(), db_TD, dh_TD, a.middle_TD,
                                norm_weight(layer.post_norm), a.middle_rrms_T);
   }
@@ -266,22 +246,24 @@ void Decoder::layer_backward(kernels::Context& ctx, size_t index, const ForwardB
     View<float> do_THC = ctx.scratch.take<float>(T, q_size);
     kernels::product(ctx, do_THC, dy_TD, at(layer.o).transposed(), kernels::Store::overwrite);
     kernels::product_dw(ctx, at(layer.o).gradient(), dy_TD, a.o_THC);
+    bias_backward(ctx, layer.o_bias, dy_TD);
     View<float> dq_THC = ctx.scratch.take<float>(T, q_size);
     View<float> dk_THC = ctx.scratch.take<float>(T, kv_size);
     View<float> dv_THC = ctx.scratch.take<float>(T, kv_size);
     kernels::attention_backward(ctx, dq_THC, dk_THC, dv_THC, do_THC, a.o_THC, a.q_THC,
                                 kv.layer(static_cast<int64_t>(index)), a.lse_TH, batch.sequences(), attention_scale());
     ComputeView dqkv_TN = ctx.scratch.take(dtype_, T, q_size + 2 * kv_size);
-    kernels::head_norm_rope_backward(ctx, dqkv_TN.slice_cols(0, q_size), at(layer.q_norm).gradient(), dq_THC,
+    kernels::head_norm_rope_backward(ctx, dqkv_TN.slice_cols(0, q_size), norm_gradient(layer.q_norm), dq_THC,
                                      a.qkv_TN.slice_cols(0, q_size), norm_weight(layer.q_norm), config_.num_heads,
                                      saved.cos_TR, saved.sin_TR, a.q_rrms_TH);
-    kernels::head_norm_rope_backward(ctx, dqkv_TN.slice_cols(q_size, kv_size), at(layer.k_norm).gradient(), dk_THC,
+    kernels::head_norm_rope_backward(ctx, dqkv_TN.slice_cols(q_size, kv_size), norm_gradient(layer.k_norm), dk_THC,
                                      a.qkv_TN.slice_cols(q_size, kv_size), norm_weight(layer.k_norm),
                                      config_.num_kv_heads, saved.cos_TR, saved.sin_TR, a.k_rrms_TH);
     kernels::convert(ctx, dqkv_TN.slice_cols(q_size + kv_size, kv_size), dv_THC);
     View<float> da_TD = ctx.scratch.take<float>(T, config_.hidden_size);
     kernels::product(ctx, da_TD, dqkv_TN, at(layer.qkv).transposed(), kernels::Store::overwrite);
     kernels::product_dw(ctx, at(layer.qkv).gradient(), dqkv_TN, a.a_TD);
+    bias_backward(ctx, layer.qkv_bias, dqkv_TN);
     kernels::rms_norm_backward(ctx, dh_TD, at(layer.input_norm).gradient(), da_TD, dh_TD, a.input_TD,
                                norm_weight(layer.input_norm), a.input_rrms_T);
   }
@@ -289,6 +271,20 @@ void Decoder::layer_backward(kernels::Context& ctx, size_t index, const ForwardB
 
 float Decoder::attention_scale() const { return 1.0f / std::sqrt(static_cast<float>(config_.head_dim)); }
 
-View<const float> Decoder::norm_weight(size_t index) const { return {at(index).master().data, at(index).size()}; }
+View<const float> Decoder::norm_weight(std::optional<size_t> index) const {
+  return index ? norm_weight(*index) : View<const float>();
+}
+
+View<float> Decoder::norm_gradient(std::optional<size_t> index) {
+  return index ? at(*index).gradient() : View<float>();
+}
+
+void Decoder::add_bias(kernels::Context& ctx, std::optional<size_t> bias, View<float> y_TN) const {
+  if (bias) kernels::bias_forward(ctx, y_TN, at(*bias).vector());
+}
+
+void Decoder::bias_backward(kernels::Context& ctx, std::optional<size_t> bias, ConstComputeView dy_TN) {
+  if (bias) kernels::bias_backward(ctx, at(*bias).gradient(), dy_TN);
+}
 
 }  // namespace hone

@@ -1,6 +1,6 @@
-// Decoder: a dense Qwen3 language model, forward and backward, on the kernels of a Context.
-// T = tokens, D = hidden size, R = rows whose logits are wanted, V = vocabulary. There is one forward: rollout and
-// training give it the same ForwardBatch, so a row's result is the same bits in both (law 1).
+// Decoder: a dense language model of the Llama, Qwen2 or Qwen3 family, forward and backward, on the kernels of a
+// Context. T = tokens, D = hidden size, R = rows whose logits are wanted, V = vocabulary. There is one forward: rollout
+// and training give it the same ForwardBatch, so a row's result is the same bits in both (law 1).
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 #include "kernels/context.h"
 #include "models/forward_batch.h"
 #include "models/kv_cache.h"
+#include "models/layout.h"
 #include "models/model_config.h"
 #include "models/parameter.h"
 
@@ -30,8 +31,9 @@ class Decoder {
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
-  // Normal(0, initializer_range) for matrices, 1 for norms; a function of the seed alone.
+  // Normal(0, initializer_range) for matrices, 1 for norms, 0 for biases; a function of the seed alone.
   void initialize(uint64_t seed);
+  void initialize(Team& team, uint64_t seed);  // the same bits
   // Gradient buffers, zeroed, and from the next publish the packed forms that backward reads.
   void allocate_gradients();
   void zero_gradients(kernels::Context& ctx);
@@ -61,27 +63,29 @@ class Decoder {
   static ActivationsPtr make_activations();
 
  private:
-  struct Layer {  // indices into parameters_
-    size_t input_norm, qkv, q_norm, k_norm, o, post_norm, gate_up, down;
-  };
   void layer_forward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, KvCache& kv,
                      View<const float> cos_TR, View<const float> sin_TR, View<float> h_TD, LayerActivations& a,
                      bool keep) const;
   void layer_backward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, const KvCache& kv,
                       const Activations& saved, View<float> dh_TD);
   float attention_scale() const;
-  View<const float> norm_weight(size_t index) const;
+  View<const float> norm_weight(size_t index) const { return at(index).vector(); }
+  // The same of a head norm; empty in families without.
+  View<const float> norm_weight(std::optional<size_t> index) const;
+  View<float> norm_gradient(std::optional<size_t> index);
+  // y += bias where the family has it; the backward adds to its gradient.
+  void add_bias(kernels::Context& ctx, std::optional<size_t> bias, View<float> y_TN) const;
+  void bias_backward(kernels::Context& ctx, std::optional<size_t> bias, ConstComputeView dy_TN);
   const Parameter& at(size_t index) const { return parameters_[index]; }
   Parameter& at(size_t index) { return parameters_[index]; }
-  Parameter& head() { return parameters_[head_]; }
-  const Parameter& head() const { return parameters_[head_]; }
+  Parameter& head() { return at(layout_.head); }
+  const Parameter& head() const { return at(layout_.head); }
 
   ModelConfig config_;
   DType dtype_;
+  ModelLayout layout_;
   std::vector<float> inv_freq_;
   std::vector<Parameter> parameters_;
-  std::vector<Layer> layers_;
-  size_t embedding_ = 0, final_norm_ = 0, head_ = 0;
   int32_t version_ = 0;
   bool training_ = false;
 };

@@ -1,30 +1,57 @@
 #include "models/parameter.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hone {
 
-Parameter::Parameter(std::vector<Piece> pieces, int64_t rows, int64_t cols, bool vector, bool packed)
-    : pieces_(std::move(pieces)), rows_(rows), cols_(cols), vector_(vector), packed_(packed), master_(rows * cols) {
+namespace {
+constexpr int64_t kFillElements = 1 << 16;  // of a task of fill() where no panel gives its size
+}
+
+std::vector<int64_t> ParameterSpec::shape(const Piece& piece) const {
+  switch (kind) {
+    case ParameterKind::matrix:
+      return {piece.rows, cols};
+    case ParameterKind::norm:
+      return {cols};
+    case ParameterKind::bias:
+      return {piece.rows};
+  }
+  HONE_CHECK(false, "parameter kind {}", static_cast<int>(kind));
+}
+
+Parameter::Parameter(ParameterSpec spec) : spec_(std::move(spec)), rows_(spec_.rows()), master_(rows_ * spec_.cols) {
   int64_t next = 0;
-  for (const Piece& piece : pieces_) {
+  for (const Piece& piece : pieces()) {
     HONE_CHECK(piece.row == next, "piece {} starts at row {}, not {}", piece.name, piece.row, next);
     next += piece.rows;
   }
-  HONE_CHECK(next == rows, "pieces hold {} of {} rows", next, rows);
 }
 
 View<float> Parameter::gradient() {
-  HONE_CHECK(gradient_.size() == size(), "{} has no gradient buffer", pieces_.front().name);
-  return gradient_.view(rows_, cols_);
+  HONE_CHECK(gradient_.size() == size(), "{} has no gradient buffer", pieces().front().name);
+  return gradient_.view(rows_, cols());
+}
+
+void Parameter::fill(kernels::Context& ctx, DType dtype, const RowSource& source) {
+  if (spec_.packed && forward_.data.size() == 0) {
+    forward_ = kernels::PackedMatrix::allocate(ctx.target, dtype, rows_, cols());
+  }
+  const int64_t task_rows = spec_.packed ? forward_.panel : std::max<int64_t>(1, kFillElements / cols());
+  ctx.team.run((rows_ + task_rows - 1) / task_rows, [&](int64_t task) {
+    const int64_t first = task * task_rows, count = std::min(task_rows, rows_ - first);
+    source(first, count, master_.data() + first * cols());
+    if (spec_.packed) kernels::pack_rows(ctx.target, forward_, std::as_const(*this).master(), first, count);
+  });
 }
 
 void Parameter::pack(kernels::Context& ctx, DType dtype, bool for_backward) {
-  if (!packed_) return;
-  if (forward_.data.size() == 0) forward_ = kernels::PackedMatrix::allocate(ctx.target, dtype, rows_, cols_);
+  if (!spec_.packed) return;
+  if (forward_.data.size() == 0) forward_ = kernels::PackedMatrix::allocate(ctx.target, dtype, rows_, cols());
   kernels::pack(ctx, forward_, std::as_const(*this).master());
   if (!for_backward) return;
-  if (transposed_.data.size() == 0) transposed_ = kernels::PackedMatrix::allocate(ctx.target, dtype, cols_, rows_);
+  if (transposed_.data.size() == 0) transposed_ = kernels::PackedMatrix::allocate(ctx.target, dtype, cols(), rows_);
   kernels::pack_transposed(ctx, transposed_, std::as_const(*this).master());
 }
 

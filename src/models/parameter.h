@@ -1,9 +1,10 @@
 // Parameter: one weight of the model: f32 master, gradient, and the packed forms that products read. It alone knows
-// layouts. Matrices that share their input are one parameter with several pieces (q, k, v; gate, up), each piece a
+// layouts. Tensors that share their input are one parameter with several pieces (q, k, v; gate, up), each piece a
 // tensor of the checkpoint.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,21 +19,40 @@ struct Piece {
   int64_t rows = 0;
 };
 
+// A norm weight is a vector of one row; a bias one column with a row for each output, so that its pieces are rows too.
+enum class ParameterKind { matrix, norm, bias };
+
+// What a parameter is, without its numbers.
+struct ParameterSpec {
+  std::vector<Piece> pieces;
+  int64_t cols = 0;
+  ParameterKind kind = ParameterKind::matrix;
+  bool packed = false;  // products read it (linear layers and the head)
+
+  int64_t rows() const { return pieces.back().row + pieces.back().rows; }
+  // The shape of a piece in the checkpoint.
+  std::vector<int64_t> shape(const Piece& piece) const;
+};
+
 class Parameter {
  public:
-  // matrix: rows x cols, rows = sum of the pieces' rows; a norm weight is a vector of one row.
-  // packed: products read it (linear layers and the head).
-  Parameter(std::vector<Piece> pieces, int64_t rows, int64_t cols, bool vector, bool packed);
+  explicit Parameter(ParameterSpec spec);
 
-  const std::vector<Piece>& pieces() const { return pieces_; }
+  const ParameterSpec& spec() const { return spec_; }
+  const std::vector<Piece>& pieces() const { return spec_.pieces; }
+  ParameterKind kind() const { return spec_.kind; }
   int64_t rows() const { return rows_; }
-  int64_t cols() const { return cols_; }
-  bool is_vector() const { return vector_; }
-  int64_t size() const { return rows_ * cols_; }
-  View<float> master() { return master_.view(rows_, cols_); }
-  View<const float> master() const { return master_.view(rows_, cols_); }
+  int64_t cols() const { return spec_.cols; }
+  int64_t size() const { return rows_ * cols(); }
+  View<float> master() { return master_.view(rows_, cols()); }
+  View<const float> master() const { return master_.view(rows_, cols()); }
+  View<const float> vector() const { return {master_.data(), size()}; }  // of a norm or a bias
   View<float> gradient();
   void allocate_gradient() { gradient_ = Buffer<float>(size()); }
+  // Fills the master weights: source(first_row, rows, out) is asked for every row once, from all threads; packs them
+  // for forward products of `dtype` while they are warm.
+  using RowSource = std::function<void(int64_t first_row, int64_t rows, float* out)>;
+  void fill(kernels::Context& ctx, DType dtype, const RowSource& source);
   // Repacks the master weights for products of the given dtype.
   void pack(kernels::Context& ctx, DType dtype, bool for_backward);
 
@@ -40,9 +60,8 @@ class Parameter {
   const kernels::PackedMatrix& transposed() const { return transposed_; }  // dx = dy W
 
  private:
-  std::vector<Piece> pieces_;
-  int64_t rows_, cols_;
-  bool vector_, packed_;
+  ParameterSpec spec_;
+  int64_t rows_;
   Buffer<float> master_, gradient_;
   kernels::PackedMatrix forward_, transposed_;
 };

@@ -9,11 +9,14 @@
 
 namespace hone::weights {
 
-// Fills the master weights from model.safetensors or its shards (F32, F16, BF16). Raises one Error listing every
-// missing, unexpected or misshapen tensor, before anything is read. A head beside a tied embedding must equal it.
-void load_weights(Decoder& decoder, const std::string& folder);
+// Fills the weights from model.safetensors or its shards (F32, F16, BF16; exact) and packs them for forward products on
+// all threads of the context: the decoder is ready to sample, at version 0. Before anything is read, one Error lists
+// every fault of the files (model_files.h). A head beside a tied embedding must equal it.
+void load_weights(kernels::Context& ctx, Decoder& decoder, const std::string& folder);
 
-// Reads folder/config.json and the weights. The version is 0; publish() is the caller's.
+// Reads folder/config.json, checks the files, allocates, and loads.
+std::unique_ptr<Decoder> load_decoder(kernels::Context& ctx, const std::string& folder, DType dtype);
+// The same on the calling thread, on the machine's own target.
 std::unique_ptr<Decoder> load_decoder(const std::string& folder, DType dtype);
 
 // Writes model.safetensors and config.json into an existing folder, and copies the tokenizer and generation files of

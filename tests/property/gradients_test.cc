@@ -132,6 +132,14 @@ void check(const ModelConfig& config) {
 
 TEST(Gradients, OfTheWholeModelAreThoseOfFiniteDifferences) { check(test::tiny_config()); }
 
+// A bias of the keys shifts all scores of a query alike, but for the rotation: its gradient is small, not nothing.
+TEST(Gradients, OfEveryFamilyWithItsBiasesAndRotationsAreThoseOfFiniteDifferences) {
+  for (const auto& [family, config] : test::tiny_families()) {
+    SCOPED_TRACE(family);
+    check(config);
+  }
+}
+
 TEST(Gradients, OfAModelWithItsOwnHeadAreThoseOfFiniteDifferences) {
   ModelConfig config = test::tiny_config();
   config.tie_word_embeddings = false;

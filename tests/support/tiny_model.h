@@ -1,10 +1,13 @@
-// A tiny random Qwen3 model, in memory or as a folder with the character tokenizer of hone/arithmetic.
+// A tiny random model, Qwen3 unless a test says otherwise, in memory or as a folder with the character tokenizer of
+// hone/arithmetic.
 #pragma once
 
 #include <unistd.h>
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "io/atomic_file.h"
 #include "io/file.h"
@@ -30,13 +33,33 @@ inline ModelConfig tiny_config() {
 }
 constexpr int64_t kTinyValidVocab = 14;
 
-// Norm weights beside 1, so that they matter.
+// The tiny model in every family, with the biases that each may have and a scaled rotation.
+inline std::vector<std::pair<std::string, ModelConfig>> tiny_families() {
+  using Form = RopeScaling::Form;
+  ModelConfig qwen3 = tiny_config(), qwen2 = tiny_config(), llama = tiny_config();
+  qwen3.qkv_bias = qwen3.o_bias = true;
+  qwen3.rope_scaling = {.form = Form::linear, .factor = 2.0};
+  qwen2.family = Family::qwen2;
+  qwen2.qk_norm = false;
+  qwen2.qkv_bias = true;
+  qwen2.rope_scaling = {.form = Form::yarn, .factor = 4.0, .original_length = 32.0};
+  qwen2.rope_scaling.attention_factor = 1.2;
+  llama.family = Family::llama;
+  llama.tie_word_embeddings = false;
+  llama.qk_norm = false;
+  llama.qkv_bias = llama.o_bias = llama.mlp_bias = true;
+  llama.rope_scaling = {.form = Form::llama3, .factor = 8.0, .original_length = 512.0};
+  return {{"qwen3", qwen3}, {"qwen2", qwen2}, {"llama", llama}};
+}
+
+// Norm weights beside 1 and biases beside 0, so that they matter.
 inline void randomize_norms(Decoder& decoder, uint64_t seed) {
   for (size_t p = 0; p < decoder.parameters().size(); ++p) {
     Parameter& parameter = decoder.parameters()[p];
-    if (!parameter.is_vector()) continue;
+    if (parameter.kind() == ParameterKind::matrix) continue;
+    const float mean = parameter.kind() == ParameterKind::norm ? 1.0f : 0.0f;
     for (int64_t i = 0; i < parameter.size(); ++i) {
-      parameter.master()[i] = 1.0f + 0.3f * random_normal({seed, Stream::test}, p, 0, static_cast<uint32_t>(i));
+      parameter.master()[i] = mean + 0.3f * random_normal({seed, Stream::test}, p, 0, static_cast<uint32_t>(i));
     }
   }
 }

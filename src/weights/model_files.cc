@@ -1,0 +1,165 @@
+#include "weights/model_files.h"
+
+#include <map>
+#include <vector>
+
+#include "core/error.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "weights/hf_config.h"
+#include "weights/unexpected_tensor.h"
+
+namespace hone::weights {
+
+namespace {
+
+constexpr const char* kOtherFormats[] = {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.gguf",
+                                         "tf_model.h5", "flax_model.msgpack"};
+
+std::string no_files(const std::string& folder) {
+  std::string found = "neither";
+  for (const char* name : kOtherFormats) {
+    if (io::exists(io::join_path(folder, name))) found = fmt::format("{}, which is not read", name);
+  }
+  return fmt::format("{}: expected model.safetensors or model.safetensors.index.json, found {}", folder, found);
+}
+
+bool is_float(io::StoredType type) {
+  return type == io::StoredType::f32 || type == io::StoredType::bf16 || type == io::StoredType::f16;
+}
+
+}  // namespace
+
+ModelFiles::ModelFiles(const std::string& folder, io::Faults& faults) {
+  const std::string single = io::join_path(folder, "model.safetensors");
+  if (io::exists(single)) {
+    list_ = single;
+    open(single, faults);
+  } else if (io::exists(single + ".index.json")) {
+    list_ = single + ".index.json";
+    open_index(folder, faults);
+  } else {
+    list_ = folder;
+    faults.add(no_files(folder));
+  }
+}
+
+void ModelFiles::open(const std::string& path, io::Faults& faults) {
+  try {
+    files_.emplace_back(path);
+  } catch (const Error& error) {
+    faults.add(error.what());
+    return;
+  }
+  for (const io::StoredTensor& tensor : files_.back().tensors()) {
+    const auto [other, fresh] = by_name_.emplace(tensor.name, &tensor);
+    if (!fresh) {
+      faults.add(fmt::format("{}: tensor {}: expected once, found in {} too", path, tensor.name, other->second->file));
+    }
+  }
+}
+
+void ModelFiles::open_index(const std::string& folder, io::Faults& faults) {
+  std::map<std::string, std::vector<std::string>> shards;  // file -> tensors, as the index has it
+  try {
+    const io::Json index = io::read_json(list_);
+    const io::JsonAt weight_map = io::JsonAt(index, list_)["weight_map"];
+    if (!weight_map.value().is_object()) weight_map.fail("expected an object, found " + weight_map.value().describe());
+    for (const io::Json::Member& member : weight_map.value().as_object()) {
+      const std::string file = member.value.is_string() ? member.value.as_string() : "";
+      if (file.empty() || file == ".." || file.find('/') != std::string::npos) {
+        faults.add(fmt::format("{}: weight_map.{}: expected the name of a file beside the index, found {}", list_,
+                               member.key, member.value.describe()));
+        lost_.insert(member.key);
+      } else {
+        shards[file].push_back(member.key);
+      }
+    }
+  } catch (const Error& error) {
+    faults.add(error.what());
+    return;
+  }
+  for (const auto& [file, tensors] : shards) {
+    const std::string path = io::join_path(folder, file);
+    const size_t before = files_.size();
+    if (io::exists(path)) {
+      open(path, faults);
+    } else {
+      faults.add(fmt::format("{}: expected the shard {} with {} tensors ({} ...), found no such file", list_, file,
+                             tensors.size(), tensors.front()));
+    }
+    if (files_.size() == before) {
+      lost_.insert(tensors.begin(), tensors.end());
+      continue;
+    }
+    const std::set<std::string> listed(tensors.begin(), tensors.end());
+    for (const std::string& name : listed) {
+      if (files_.back().find(name) != nullptr) continue;
+      faults.add(fmt::format("{}: tensor {}: expected, as {} says, found none", path, name, list_));
+      lost_.insert(name);
+    }
+    for (const io::StoredTensor& tensor : files_.back().tensors()) {
+      if (listed.contains(tensor.name)) continue;
+      faults.add(fmt::format("{}: tensor {}: expected in {}, found no entry", path, tensor.name, list_));
+    }
+  }
+}
+
+const io::StoredTensor* ModelFiles::find(const std::string& name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+const io::StoredTensor& ModelFiles::at(const std::string& name) const {
+  const io::StoredTensor* tensor = find(name);
+  HONE_CHECK(tensor != nullptr, "tensor {} is not in {}", name, list_);
+  return *tensor;
+}
+
+void check_tensors(const ModelFiles& files, const ModelConfig& config, io::Faults& faults) {
+  const ModelLayout layout(config);
+  std::set<std::string> known;
+  for (const ParameterSpec& spec : layout.parameters) {
+    for (const Piece& piece : spec.pieces) {
+      known.insert(piece.name);
+      const io::StoredTensor* tensor = files.find(piece.name);
+      const std::vector<int64_t> shape = spec.shape(piece);
+      if (tensor == nullptr) {
+        if (files.is_lost(piece.name)) continue;
+        faults.add(fmt::format("{}: tensor {}: expected shape {}, found no such tensor{}", files.list(), piece.name,
+                               io::shape_text(shape), why_missing(piece.name)));
+      } else if (tensor->shape != shape) {
+        faults.add(fmt::format("{}: tensor {}: expected shape {}, found {}", tensor->file, piece.name,
+                               io::shape_text(shape), io::shape_text(tensor->shape)));
+      } else if (!is_float(tensor->type)) {
+        faults.add(fmt::format("{}: tensor {}: expected F32, BF16 or F16, found {}", tensor->file, piece.name,
+                               io::name(tensor->type)));
+      }
+    }
+  }
+  for (const io::SafetensorsReader& file : files.files()) {
+    for (const io::StoredTensor& tensor : file.tensors()) {
+      if (known.contains(tensor.name) || is_ignored(tensor.name)) continue;
+      if (config.tie_word_embeddings && tensor.name == kHead) continue;
+      faults.add(fmt::format("{}: tensor {}: expected no such tensor, found {}: {}", tensor.file, tensor.name,
+                             io::shape_text(tensor.shape), why_unexpected(tensor.name, config)));
+    }
+  }
+}
+
+ModelFiles open_model_files(const std::string& folder, const ModelConfig& config) {
+  io::Faults faults;
+  ModelFiles files(folder, faults);
+  if (!files.files().empty()) check_tensors(files, config, faults);
+  if (faults.empty()) return files;
+  const std::string defaulted = defaulted_sizes(folder);
+  faults.raise_if_any(
+      fmt::format("{}: the weight files do not hold the model of config.json", folder),
+      fmt::format("fetch damaged or missing files again; else compare config.json with them{}",
+                  defaulted.empty() ? "" : fmt::format(" (it does not give {}: the family's defaults)", defaulted)));
+  return files;
+}
+
+void check_model_files(const std::string& folder) { open_model_files(folder, load_config(folder)); }
+
+}  // namespace hone::weights
