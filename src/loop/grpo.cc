@@ -10,7 +10,7 @@ namespace hone {
 int train_grpo(Recipe recipe, const RunFlags& flags) {
   kernels::Context ctx(resolve_threads(recipe.trainer.num_threads));
   const DType dtype = resolve_dtype(recipe.rollout.dtype, ctx.target);
-  const GrpoInputs inputs = load_grpo_inputs(recipe, dtype, flags.quiet);
+  const GrpoInputs inputs = load_grpo_inputs(recipe, dtype, flags.quiet, flags.check_only);
   const PromptSource source(inputs.train, recipe.data.train_batch_size, recipe.data.shuffle, recipe.data_seed());
   RunOptions options = run_options(recipe.trainer, schema_of(recipe), source.batches_per_epoch(), flags);
   options.kind = "grpo";

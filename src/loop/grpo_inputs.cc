@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "loop/process_memory.h"
+#include "loop/starting_weights.h"
 #include "prompts/prompt_set.h"
 #include "reward/scorer.h"
 #include "text/end_ids.h"
@@ -68,8 +69,9 @@ EngineOptions engine_options(const Recipe& recipe) {
   return options;
 }
 
-GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, bool quiet) {
+GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, bool quiet, bool check_only) {
   GrpoInputs inputs{Tokenizer::load(recipe.model.path), {}, {}, {}, weights::load_config(recipe.model.path)};
+  check_weight_files(recipe.model.path, recipe.model.load_format, check_only);
   EndIds end_ids = find_end_ids(recipe.model.path, inputs.tokenizer);
   inputs.end_ids = std::move(end_ids.ids);
   if (!quiet && !end_ids.note.empty()) fmt::print("{}\n", end_ids.note);

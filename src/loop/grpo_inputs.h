@@ -20,7 +20,8 @@ struct GrpoInputs {
 };
 
 // Raises Error listing every fault of tokenizer, model configuration and data, and when the memory does not suffice.
-GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, bool quiet);
+// `check_only`: the weight files have to be there even if a checkpoint could stand in for them.
+GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, bool quiet, bool check_only);
 
 TrainerOptions trainer_options(const Recipe& recipe, const Tokenizer& tokenizer);
 EngineOptions engine_options(const Recipe& recipe);

@@ -8,9 +8,9 @@
 #include "loop/progress.h"
 #include "loop/rollout_dump.h"
 #include "loop/run_settings.h"
+#include "loop/starting_weights.h"
 #include "loop/step_metrics.h"
 #include "prompts/row_order.h"
-#include "weights/hf_folder.h"
 
 namespace hone {
 
@@ -50,7 +50,8 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
       inputs_(inputs),
       run_(run),
       source_(inputs.train, recipe.data.train_batch_size, recipe.data.shuffle, recipe.data_seed()),
-      decoder_(weights::load_decoder(run.checkpoint().value_or(recipe.model.path), dtype)),
+      decoder_(starting_decoder(ctx, run.checkpoint(), recipe.model.path, recipe.model.load_format,
+                                static_cast<uint64_t>(recipe.trainer.seed), dtype)),
       trainer_(ctx, *decoder_, trainer_options(recipe, inputs.tokenizer)),
       engine_(ctx, *decoder_, engine_options(recipe)) {
   if (run.checkpoint()) {

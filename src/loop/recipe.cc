@@ -142,6 +142,10 @@ void add_rest(Schema& s, Recipe& r) {
       .path()
       .effect(Effect::nothing)
       .also_called({"model", "model_name_or_path", "model_path"});
+  s.field("actor_rollout_ref.model.load_format", &r.model.load_format,
+          "auto reads the weights of the folder; dummy starts from random ones (trainer.seed) for its config.json.")
+      .one_of({"auto", "dummy"})
+      .effect(Effect::nothing);
   s.field("algorithm.adv_estimator", &r.algorithm.adv_estimator, "Advantage of an answer (verl's default is gae).")
       .one_of({"grpo"})
       .because("the other estimators are not there yet");

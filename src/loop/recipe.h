@@ -29,6 +29,7 @@ struct DataRecipe {
 
 struct ModelRecipe {
   std::string path;
+  std::string load_format = "auto";
 };
 
 struct ActorRecipe {

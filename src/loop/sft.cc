@@ -4,6 +4,7 @@
 
 #include "loop/numeric_mode.h"
 #include "loop/process_memory.h"
+#include "loop/starting_weights.h"
 #include "loop/step_metrics.h"
 #include "prompts/row_order.h"
 #include "prompts/sft_set.h"
@@ -11,7 +12,6 @@
 #include "text/tokenizer.h"
 #include "train/trainer.h"
 #include "weights/hf_config.h"
-#include "weights/hf_folder.h"
 
 namespace hone {
 
@@ -24,6 +24,11 @@ struct Inputs {
   std::vector<TrainSequence> train, validation;
   uint64_t hash = 0;
 };
+
+// init_config is the older way to ask for random weights.
+std::string load_format(const SftRecipe& recipe) {
+  return recipe.model.init_config.empty() ? recipe.model.load_format : "dummy";
+}
 
 TrainerOptions trainer_options(const SftRecipe& recipe, int64_t valid_vocab) {
   TrainerOptions options;
@@ -62,10 +67,11 @@ std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& 
   return sequences;
 }
 
-Inputs load_inputs(const SftRecipe& recipe) {
+Inputs load_inputs(const SftRecipe& recipe, bool check_only) {
   Inputs inputs;
   inputs.source = recipe.model.partial_pretrain.empty() ? recipe.model.init_config : recipe.model.partial_pretrain;
   inputs.config = weights::load_config(inputs.source);
+  check_weight_files(inputs.source, load_format(recipe), check_only);
   const Tokenizer tokenizer = Tokenizer::load(inputs.source);
   const EndIds end_ids = find_end_ids(inputs.source, tokenizer);
   if (end_ids.ids.empty()) {
@@ -100,7 +106,8 @@ class SftTraining {
         run_(run),
         order_(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,
                recipe.data_seed()),
-        decoder_(make_decoder(recipe, inputs, run, dtype)),
+        decoder_(starting_decoder(ctx, run.checkpoint(), inputs.source, load_format(recipe),
+                                  static_cast<uint64_t>(recipe.trainer.seed), dtype)),
         trainer_(ctx, *decoder_, trainer_options(recipe, inputs.valid_vocab)) {
     if (!run.checkpoint()) return;
     order_.restore(run.state().position);
@@ -120,15 +127,6 @@ class SftTraining {
   }
 
  private:
-  static std::unique_ptr<Decoder> make_decoder(const SftRecipe& recipe, const Inputs& inputs, const Run& run,
-                                               DType dtype) {
-    if (run.checkpoint()) return weights::load_decoder(*run.checkpoint(), dtype);
-    if (!recipe.model.partial_pretrain.empty()) return weights::load_decoder(inputs.source, dtype);
-    auto decoder = std::make_unique<Decoder>(inputs.config, dtype);
-    decoder->initialize(static_cast<uint64_t>(recipe.trainer.seed));
-    return decoder;
-  }
-
   Metrics step(int64_t global_step);
   double validation_loss();
   std::string line(const Metrics& m) const {
@@ -182,7 +180,7 @@ double SftTraining::validation_loss() {
 int train_sft(SftRecipe recipe, const RunFlags& flags) {
   kernels::Context ctx(resolve_threads(recipe.trainer.num_threads));
   const DType dtype = resolve_dtype(recipe.model.dtype, ctx.target);
-  const Inputs inputs = load_inputs(recipe);
+  const Inputs inputs = load_inputs(recipe, flags.check_only);
   const RowOrder order(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,
                        recipe.data_seed());
   const int64_t parameters = inputs.config.num_parameters();

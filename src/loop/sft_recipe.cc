@@ -48,6 +48,11 @@ void add_model(Schema& s, SftModelRecipe& m) {
           "Folder with config.json and a tokenizer to start from random weights (trainer.seed) instead.")
       .path()
       .effect(Effect::nothing);
+  s.field(
+       "model.load_format", &m.load_format,
+       "auto reads the weights of partial_pretrain; dummy starts from random ones (trainer.seed) for its config.json.")
+      .one_of({"auto", "dummy"})
+      .effect(Effect::nothing);
   s.field("model.dtype", &m.dtype,
           "Inputs of products; auto = bfloat16 on processors with BF16 dot products, else float32.")
       .one_of({"auto", "bfloat16", "float32"});

@@ -20,6 +20,7 @@ struct SftDataRecipe {
 struct SftModelRecipe {
   std::string partial_pretrain;
   std::string init_config;
+  std::string load_format = "auto";
   std::string dtype = "auto";
 };
 

@@ -1,0 +1,33 @@
+#include "loop/starting_weights.h"
+
+#include "io/file.h"
+#include "weights/hf_config.h"
+#include "weights/hf_folder.h"
+#include "weights/model_files.h"
+
+namespace hone {
+
+namespace {
+bool has_weight_files(const std::string& folder) {
+  return io::exists(io::join_path(folder, "model.safetensors")) ||
+         io::exists(io::join_path(folder, "model.safetensors.index.json"));
+}
+}  // namespace
+
+void check_weight_files(const std::string& folder, const std::string& load_format, bool must_exist) {
+  if (load_format == "dummy" || (!must_exist && !has_weight_files(folder))) return;
+  weights::check_model_files(folder);
+}
+
+std::unique_ptr<Decoder> starting_decoder(kernels::Context& ctx, const std::optional<std::string>& checkpoint,
+                                          const std::string& folder, const std::string& load_format, uint64_t seed,
+                                          DType dtype) {
+  if (checkpoint) return weights::load_decoder(ctx, *checkpoint, dtype);
+  if (load_format != "dummy") return weights::load_decoder(ctx, folder, dtype);
+  auto decoder = std::make_unique<Decoder>(weights::load_config(folder), dtype);
+  decoder->initialize(ctx.team, seed);
+  decoder->publish(ctx, 0);
+  return decoder;
+}
+
+}  // namespace hone

@@ -1,0 +1,22 @@
+// The weights that a run starts from: those of the model's folder, or random ones for its config.json alone
+// (load_format dummy).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "models/decoder.h"
+
+namespace hone {
+
+// Raises one Error listing all faults of the weight files of the folder; there is nothing to check for dummy, nor where
+// the folder holds none (a run that goes on from a checkpoint needs none), unless `must_exist`.
+void check_weight_files(const std::string& folder, const std::string& load_format, bool must_exist);
+
+// From the checkpoint where there is one, else from the folder, or random as a function of the seed.
+std::unique_ptr<Decoder> starting_decoder(kernels::Context& ctx, const std::optional<std::string>& checkpoint,
+                                          const std::string& folder, const std::string& load_format, uint64_t seed,
+                                          DType dtype);
+
+}  // namespace hone
