@@ -1,6 +1,7 @@
 #include "bench/bench.h"
 
 #include "bench/gemm.h"
+#include "bench/load.h"
 #include "bench/rollout.h"
 #include "bench/tokenize.h"
 #include "bench/train.h"
@@ -20,6 +21,7 @@ constexpr Bench kBenches[] = {
     {"train", run_train},
     {"rollout", run_rollout},
     {"tokenize", run_tokenize},
+    {"load", run_load},
 };
 
 }  // namespace

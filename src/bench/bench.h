@@ -17,6 +17,8 @@ struct Options {
   int repetitions = 9;                          // of each timing, ours and the peer's by turns
   std::string tokenizer, text;                  // tokenize: folder and file; empty: made by the benchmark
   bool json = false;                            // one JSON object a line; else a line to read
+  std::string model;                            // load: a folder in place of made ones
+  std::vector<std::string> families;            // load: which to make; none: all
   std::function<void(std::string_view)> print;  // receives each line
 };
 

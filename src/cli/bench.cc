@@ -16,6 +16,8 @@ int run_bench(const BenchArgs& args) {
   options.threads = args.threads;
   options.tokenizer = args.tokenizer;
   options.text = args.text;
+  options.model = args.model;
+  options.families = args.families;
   if (args.repetitions > 0) options.repetitions = args.repetitions;
   if (args.dtype == "bfloat16") {
     options.dtype = DType::bf16;

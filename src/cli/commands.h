@@ -92,6 +92,8 @@ struct BenchArgs {
   bool json = false;
   std::string dtype, tokenizer, text;
   int threads = 0, repetitions = 0;
+  std::string model;                  // load
+  std::vector<std::string> families;  // load
 };
 int run_bench(const BenchArgs& args);
 

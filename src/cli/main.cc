@@ -133,6 +133,10 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   b->add_flag("--json", a.bench.json, "one JSON object a line");
   b->add_option("--dtype", a.bench.dtype, "bfloat16 or float32 (default: bfloat16 where the processor has it)");
   b->add_option("--threads", a.bench.threads, "0: one for each core");
+  b->add_option("--model", a.bench.model, "load: a model folder in place of made ones");
+  b->add_option("--families", a.bench.families,
+                "load: smollm2-135m, qwen2.5-0.5b, qwen3-0.6b, llama-3.2-1b, with commas (default: all)")
+      ->delimiter(',');
   b->add_option("--repetitions", a.bench.repetitions, "of each timing (0: the benchmark's own)");
   b->add_option("--tokenizer", a.bench.tokenizer,
                 "tokenize: folder with tokenizer.json (default: a small one made here)");

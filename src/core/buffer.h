@@ -9,15 +9,16 @@
 
 namespace hone {
 
-// Raises Error when the machine has no such memory.
+// Zeroed; large memory is first touched by who uses it. Raises Error when the machine has no such memory.
 void* allocate_aligned(int64_t size_bytes);
-void free_aligned(void* data);
+void free_aligned(void* data, int64_t size_bytes);  // the size it was asked for
 
 template <class T>
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(int64_t size) : size_(size), data_(static_cast<T*>(allocate_aligned(size * int64_t(sizeof(T))))) {}
+  explicit Buffer(int64_t size)
+      : size_(size), data_(static_cast<T*>(allocate_aligned(size * int64_t(sizeof(T)))), Free{size}) {}
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
   int64_t size() const { return size_; }
@@ -46,7 +47,8 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(T* data) const { free_aligned(data); }
+    int64_t size = 0;
+    void operator()(T* data) const { free_aligned(data, size * int64_t(sizeof(T))); }
   };
   int64_t size_ = 0;
   std::unique_ptr<T[], Free> data_;

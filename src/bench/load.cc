@@ -1,0 +1,165 @@
+#include "bench/load.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+
+#include "bench/model_shapes.h"
+#include "bench/pin.h"
+#include "bench/timing.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "io/safetensors.h"
+#include "loop/process_memory.h"
+#include "weights/hf_config.h"
+#include "weights/hf_folder.h"
+
+namespace hone::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kPiece = 4 << 20;  // bytes of one read
+
+// A temporary folder with random weights in bf16, as checkpoints are published; gone with the object.
+class DummyFolder {
+ public:
+  explicit DummyFolder(const ModelShape& shape)
+      : path_(fs::temp_directory_path() / fmt::format("hone-bench-load-{}-{}", shape.name, ::getpid())) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+    write_dummy_model(path_.string(), shape.config);
+  }
+  ~DummyFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  DummyFolder(const DummyFolder&) = delete;
+  DummyFolder& operator=(const DummyFolder&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+struct WeightFile {
+  std::string path;
+  int64_t size_bytes = 0;
+};
+
+std::vector<WeightFile> weight_files(const std::string& folder) {
+  std::vector<WeightFile> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".safetensors") continue;
+    files.push_back({entry.path().string(), static_cast<int64_t>(entry.file_size())});
+  }
+  if (files.empty()) throw Error(fmt::format("{}: expected safetensors files, found none", folder));
+  return files;
+}
+
+// Reads every byte of the files into memory of their size that is newly had from the system, as a loader that keeps
+// what it reads has to: pieces of kPiece bytes by all threads.
+void read_all(kernels::Context& ctx, const std::vector<WeightFile>& files) {
+  for (const WeightFile& file : files) {
+    const std::unique_ptr<char, void (*)(void*)> memory(
+        static_cast<char*>(std::aligned_alloc(4096, static_cast<size_t>((file.size_bytes + 4095) / 4096 * 4096))),
+        std::free);
+    HONE_CHECK(memory != nullptr, "no memory for {} bytes", file.size_bytes);
+    const int fd = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) io::raise_system("open", file.path, errno);
+    ctx.team.run((file.size_bytes + kPiece - 1) / kPiece, [&](int64_t piece) {
+      const int64_t end = std::min(file.size_bytes, (piece + 1) * kPiece);
+      for (int64_t at = piece * kPiece; at < end;) {
+        const ssize_t n = ::pread(fd, memory.get() + at, static_cast<size_t>(end - at), at);
+        HONE_CHECK(n > 0, "read {} bytes of {} at {}", n, file.path, at);
+        at += n;
+      }
+    });
+    ::close(fd);
+  }
+}
+
+io::Json numbers(const std::vector<double>& values) {
+  io::Json list = io::Json::array();
+  for (const double value : values) list.push_back(value);
+  return list;
+}
+
+void measure(const Options& options, kernels::Context& ctx, DType dtype, const std::string& name,
+             const std::string& folder) {
+  const std::vector<WeightFile> files = weight_files(folder);
+  double bytes = 0;
+  for (const WeightFile& file : files) bytes += static_cast<double>(file.size_bytes);
+  read_all(ctx, files);  // into the page cache
+  std::vector<double> load_seconds, read_seconds;
+  int64_t parameters = 0;
+  for (int i = 0; i < std::min(options.repetitions, 5); ++i) {
+    for (const bool loads : {i % 2 == 0, i % 2 != 0}) {
+      let_spinners_sleep();
+      if (!loads) {
+        read_seconds.push_back(seconds_of([&] { read_all(ctx, files); }));
+        continue;
+      }
+      std::unique_ptr<Decoder> decoder;
+      load_seconds.push_back(seconds_of([&] { decoder = weights::load_decoder(ctx, folder, dtype); }));
+      parameters = decoder->config().num_parameters();
+    }
+  }
+  const double load = median(load_seconds), read = median(read_seconds);
+  const io::SafetensorsReader reader(folder);
+  io::Json line = io::Json::object({{"name", "load_" + name},
+                                    {"dtype", hone::name(dtype)},
+                                    {"stored", io::name(reader.tensors().front().type)},
+                                    {"target", ctx.target.name},
+                                    {"threads", int64_t{ctx.team.num_threads()}},
+                                    {"parameters", parameters},
+                                    {"bytes", bytes},
+                                    {"seconds", load},
+                                    {"load_bytes_per_s", bytes / load},
+                                    {"read_seconds", read},
+                                    {"read_bytes_per_s", bytes / read},
+                                    {"ratio", read / load},
+                                    {"all_seconds", numbers(load_seconds)},
+                                    {"all_read_seconds", numbers(read_seconds)}});
+  options.print(options.json ? line.dump()
+                             : fmt::format("load_{:<14} {} {} x{}: {:.2f} GB of {} in {:.3f} s, {:.2f} GB/s; reading "
+                                           "alone {:.2f} GB/s, ratio {:.3f}",
+                                           name, hone::name(dtype), ctx.target.name, ctx.team.num_threads(),
+                                           bytes * 1e-9, io::name(reader.tensors().front().type), load,
+                                           bytes / load * 1e-9, bytes / read * 1e-9, read / load));
+}
+
+// Weights in both forms, the file in page cache and once more as it is read.
+double needed_bytes(const ModelConfig& config, DType dtype) {
+  return static_cast<double>(config.num_parameters()) * (4.0 + static_cast<double>(size_bytes(dtype)) + 2.0 + 0.2);
+}
+
+}  // namespace
+
+int run_load(const Options& options) {
+  kernels::Context ctx(resolve_threads(options.threads));
+  pin(ctx.team);
+  const DType dtype = options.dtype.value_or(ctx.target.has_bf16_dot ? DType::bf16 : DType::f32);
+  if (!options.model.empty()) {
+    measure(options, ctx, dtype, fs::path(options.model).filename().string(), options.model);
+    return 0;
+  }
+  for (const ModelShape& shape : chosen_shapes(options.families)) {
+    if (needed_bytes(shape.config, dtype) > static_cast<double>(available_bytes())) {
+      options.print(fmt::format("load_{}: left out, it takes {:.1f} GiB of memory", shape.name,
+                                needed_bytes(shape.config, dtype) * 0x1p-30));
+      continue;
+    }
+    const DummyFolder folder(shape);
+    measure(options, ctx, dtype, shape.name, folder.path());
+  }
+  return 0;
+}
+
+}  // namespace hone::bench
