@@ -17,11 +17,7 @@ struct Bench {
 };
 
 constexpr Bench kBenches[] = {
-    {"gemm", run_gemm},
-    {"train", run_train},
-    {"rollout", run_rollout},
-    {"tokenize", run_tokenize},
-    {"load", run_load},
+    {"gemm", run_gemm}, {"train", run_train}, {"rollout", run_rollout}, {"tokenize", run_tokenize}, {"load", run_load},
 };
 
 }  // namespace
