@@ -1,16 +1,21 @@
 // hone: the command line. Options are parsed here and nowhere else; each command has a file of its own.
 // Exit codes: 0 done, 1 a bug of ours, 2 the user's input, 3 nothing left to do, 4 stopped by a guard, 130 interrupted.
 #include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <system_error>
 
 #include "cli/commands.h"
 #include "core/error.h"
+#include "io/file.h"
+#include "io/utf8.h"
 
 namespace hone::cli {
 namespace {
@@ -182,6 +187,17 @@ int run(int argc, char** argv) {
 
 namespace {
 
+// Another process cut a mapped file short. Only calls that a signal handler may make.
+void on_bus_error(int, siginfo_t* info, void*) {
+  const char* path = hone::io::name_mapped_file(info->si_addr);
+  if (path == nullptr) return;  // the access is tried again and ends the process
+  for (const char* text : {"error: ", path, ": became shorter while it was read\n",
+                           "hint: wait until nothing writes this file, then start again\n"}) {
+    if (write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
+  }
+  _exit(2);
+}
+
 // A closed standard stream would give its number to the next file that is opened, and lines meant for people would
 // land in it. A reader that leaves, or a limit on file sizes, is an error of a write, not the end of the process.
 void prepare_process() {
@@ -190,6 +206,10 @@ void prepare_process() {
   }
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  struct sigaction action = {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO | SA_RESETHAND;
+  sigaction(SIGBUS, &action, nullptr);
 }
 
 }  // namespace
@@ -204,8 +224,8 @@ int main(int argc, char** argv) {
     }
     return exit_code;
   } catch (const hone::Error& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    if (!error.hint().empty()) fmt::print(stderr, "hint: {}\n", error.hint());
+    fmt::print(stderr, "error: {}\n", hone::io::visible_lines(error.what()));
+    if (!error.hint().empty()) fmt::print(stderr, "hint: {}\n", hone::io::visible_lines(error.hint()));
     return error.exit_code();
   } catch (const std::filesystem::filesystem_error& error) {
     fmt::print(stderr, "error: {}\nhint: look at the folder's rights and the space on the disk\n", error.what());

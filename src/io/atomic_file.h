@@ -22,6 +22,7 @@ class AtomicFile {
  private:
   std::string path_, temporary_;
   int fd_ = -1;
+  bool committed_ = false;
 };
 
 void write_file(const std::string& path, std::string_view text);
@@ -41,6 +42,10 @@ class AtomicFolder {
   std::string final_path_, temporary_;
   bool committed_ = false;
 };
+
+// Removes a folder with what is in it. At once it bears a leftover's name, so that no half of it is taken for the
+// whole; what cannot be removed stays under that name. Raises Error when the folder is there as it was.
+void remove_folder(const std::string& path);
 
 // Removes what killed writers left in this folder: temporary names whose process is gone. For the start of a command,
 // before this process writes there.

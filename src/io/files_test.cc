@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 
 #include "core/error.h"
 #include "io/atomic_file.h"
@@ -46,6 +47,63 @@ TEST_F(Files, ErrorsNamePathAndReason) {
             "cannot write " + path("no/such") + ": No such file or directory");
   write_file(path("file"), "x");
   EXPECT_NE(error_of([&] { make_folders(path("file/sub")); }), "no error");
+}
+
+// Nothing that is named as data may block, never end, or take memory for its size alone.
+TEST_F(Files, WhatIsNoRegularFileIsRefusedAtOnce) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("two", path("one").c_str()), 0);
+  ASSERT_EQ(::symlink("one", path("two").c_str()), 0);
+  ASSERT_EQ(::symlink("nowhere", path("dangling").c_str()), 0);
+  struct Case {
+    std::string path, reason;
+  };
+  const Case cases[] = {{path("pipe"), "expected a regular file, found a pipe"},
+                        {"/dev/zero", "expected a regular file, found a device"},
+                        {"/dev/null", "expected a regular file, found a device"},
+                        {folder_, "Is a directory"},
+                        {path("one"), "Too many levels of symbolic links"},
+                        {path("dangling"), "No such file or directory"},
+                        {path("file/x"), "Not a directory"},
+                        {"", "No such file or directory"}};
+  write_file(path("file"), "x");
+  for (const Case& c : cases) {
+    for (const std::string& error :
+         {error_of([&] { read_file(c.path); }), error_of([&] { const MappedFile map(c.path); })}) {
+      EXPECT_NE(error.find(c.reason), std::string::npos) << c.path << ": " << error;
+      EXPECT_NE(error.find(c.path), std::string::npos) << error;
+    }
+  }
+  // a hole of a terabyte costs nothing on the disk
+  write_file(path("huge"), "");
+  ASSERT_EQ(::truncate(path("huge").c_str(), off_t{1} << 40), 0);
+  EXPECT_EQ(error_of([&] { read_file(path("huge")); }),
+            path("huge") + ": expected at most 8589934592 bytes, found 1099511627776");
+  EXPECT_EQ(error_of([&] { read_file(path("file"), 0); }), path("file") + ": expected at most 0 bytes, found 1");
+  if (::geteuid() != 0) {
+    ASSERT_EQ(::chmod(path("file").c_str(), 0), 0);
+    EXPECT_NE(error_of([&] { read_file(path("file")); }).find("Permission denied"), std::string::npos);
+  }
+}
+
+TEST_F(Files, AMappedFileThatChangedIsFound) {
+  const auto change = [&](const std::function<void()>& how) {
+    write_file(path("map"), "0123456789");
+    const MappedFile map(path("map"));
+    map.check_unchanged();
+    how();
+    return error_of([&] { map.check_unchanged(); });
+  };
+  EXPECT_EQ(change([] {}), "no error");
+  EXPECT_EQ(change([&] { ::truncate(path("map").c_str(), 4); }),
+            path("map") + ": its size changed while it was read: 10 bytes at first, 4 now");
+  EXPECT_NE(change([&] { write_file(path("map"), "9876543210"); }).find("changed while it was read"),
+            std::string::npos);
+  EXPECT_NE(change([&] { fs::remove(path("map")); }).find("No such file"), std::string::npos);
+  write_file(path("map"), "abc");
+  const MappedFile map(path("map"));
+  EXPECT_STREQ(name_mapped_file(map.data() + 1), path("map").c_str());
+  EXPECT_EQ(name_mapped_file(&map), nullptr);
 }
 
 TEST_F(Files, AnUncommittedFileLeavesTheOldOne) {

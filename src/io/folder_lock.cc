@@ -8,12 +8,13 @@
 
 #include "core/error.h"
 #include "io/file.h"
+#include "io/system_calls.h"
 
 namespace hone::io {
 
 FolderLock::FolderLock(const std::string& folder) {
   const std::string path = join_path(folder, ".lock");
-  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  fd_ = system_calls().open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd_ < 0) raise_system("open", path, errno);
   if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     close(std::exchange(fd_, -1));

@@ -130,7 +130,7 @@ Json* Json::find(std::string_view key) { return const_cast<Json*>(std::as_const(
 const Json& Json::at(std::string_view key) const {
   as_object();
   const Json* value = find(key);
-  if (value == nullptr) throw Error(fmt::format("expected a key {}, found none", key));
+  if (value == nullptr) throw Error(fmt::format("expected a key {}, found none", visible(key)));
   return *value;
 }
 
@@ -178,10 +178,10 @@ void write_json(const std::string& path, const Json& value) { write_file(path, v
 JsonAt JsonAt::operator[](std::string_view key) const {
   if (!value_->is_object()) fail("expected an object, found " + value_->describe());
   const Json* value = value_->find(key);
-  if (value == nullptr) fail(fmt::format("expected a key {}, found none", key));
+  if (value == nullptr) fail(fmt::format("expected a key {}, found none", visible(key)));
   JsonAt result = *this;
   result.value_ = value;
-  result.where_ += (where_.back() == ':' ? " " : ".") + std::string(key);
+  result.where_ += (where_.back() == ':' ? " " : ".") + visible(key);
   return result;
 }
 

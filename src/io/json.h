@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "io/utf8.h"
+
 namespace hone::io {
 
 class Json {
@@ -120,8 +122,6 @@ class JsonAt {
   std::string where_;
 };
 
-// Where the first byte stands that is not UTF-8 (no overlong forms, no surrogates), or npos.
-size_t find_broken_utf8(std::string_view text);
 // Line and column of a byte, from 1; columns count bytes.
 std::pair<int64_t, int64_t> line_and_column(std::string_view text, size_t offset);
 // The shortest decimal that reads back to this finite double; always with '.' or an exponent.

@@ -3,11 +3,14 @@
 
 #include "core/error.h"
 #include "io/json.h"
+#include "io/key_table.h"
+#include "io/utf8.h"
 
 namespace hone::io {
 namespace {
 
 constexpr size_t kDeepest = 100;
+constexpr size_t kShownFault = 200;  // the parser's messages quote what it read last, however long
 
 // Tells the handler how far the parser has read; nlohmann's events carry no position.
 struct CountingIterator {
@@ -30,39 +33,6 @@ struct CountingIterator {
   }
   bool operator==(const CountingIterator& other) const { return at == other.at; }
   bool operator!=(const CountingIterator& other) const { return at != other.at; }
-};
-
-// Finds the keys of one object that come twice: linear while small, then an open-addressed table of member numbers.
-class KeyTable {
- public:
-  // True when members[size - 1] has the key of an earlier member.
-  bool repeats(const Json::Object& members) {
-    constexpr size_t kSmall = 16;
-    const size_t last = members.size() - 1;
-    if (last < kSmall) {
-      for (size_t i = 0; i < last; ++i) {
-        if (members[i].key == members[last].key) return true;
-      }
-      return false;
-    }
-    if (members.size() * 2 > slots_.size()) {
-      slots_.assign(members.size() * 4, 0);
-      for (size_t i = 0; i < last; ++i) put(members, i);
-    }
-    return put(members, last);
-  }
-
- private:
-  bool put(const Json::Object& members, size_t i) {
-    size_t slot = std::hash<std::string>()(members[i].key) % slots_.size();
-    while (slots_[slot] != 0) {
-      if (members[slots_[slot] - 1].key == members[i].key) return true;
-      slot = slot + 1 == slots_.size() ? 0 : slot + 1;
-    }
-    slots_[slot] = static_cast<uint32_t>(i) + 1;
-    return false;
-  }
-  std::vector<uint32_t> slots_;
 };
 
 // Builds the tree; returns false to stop, with the reason in `fault`.
@@ -99,6 +69,11 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     for (const char* mark : {"syntax error while ", "number overflow"}) {
       const size_t begin = fault.find(mark);
       if (begin != std::string::npos) fault.erase(0, begin);
+    }
+    if (fault.size() > kShownFault) {
+      size_t cut = kShownFault;
+      while ((static_cast<unsigned char>(fault[cut]) & 0xc0) == 0x80) --cut;
+      fault = fault.substr(0, cut) + "...";
     }
     if (position > 0) fault_byte = position - 1;
     return false;

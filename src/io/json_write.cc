@@ -1,34 +1,13 @@
-// The writer of Json, and what it shares with other text formats: shortest numbers, UTF-8 checks.
-#include <array>
+// The writer of Json, and what it shares with other text formats: shortest numbers, places in a text.
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "core/error.h"
 #include "io/json.h"
+#include "io/utf8.h"
 
 namespace hone::io {
 namespace {
-
-// Bytes of the UTF-8 sequence that begins at text[i], or 0 when it is broken (Unicode 15, table 3-7).
-size_t utf8_length(std::string_view text, size_t i) {
-  const auto byte = [&](size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u; };
-  const auto follows = [&](size_t k, unsigned low = 0x80, unsigned high = 0xbf) {
-    return byte(k) >= low && byte(k) <= high;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    const bool second = follows(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf);
-    return second && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    const bool second = follows(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf);
-    return second && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 void write_string(std::string& out, std::string_view text) {
   out += '"';
@@ -137,20 +116,6 @@ std::string Json::dump(int indent) const {
   Writer writer{{}, indent};
   writer.write(*this, 0);
   return std::move(writer.out);
-}
-
-size_t find_broken_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    uint64_t eight;  // a stretch of ASCII, eight bytes at a time
-    if (i + 8 <= text.size() && (std::memcpy(&eight, text.data() + i, 8), (eight & 0x8080808080808080u) == 0)) {
-      i += 8;
-      continue;
-    }
-    const size_t length = utf8_length(text, i);
-    if (length == 0) return i;
-    i += length;
-  }
-  return std::string_view::npos;
 }
 
 std::pair<int64_t, int64_t> line_and_column(std::string_view text, size_t offset) {

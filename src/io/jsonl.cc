@@ -1,5 +1,7 @@
 #include "io/jsonl.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "io/file.h"
 
@@ -35,7 +37,14 @@ std::vector<JsonRow> parse_jsonl(std::string_view text, const std::string& name,
 }
 
 std::vector<JsonRow> read_jsonl(const std::string& path, Faults& faults) {
-  return parse_jsonl(read_file(path), path, faults);
+  std::string text;
+  try {
+    text = read_file(path);
+  } catch (const Error& error) {  // a fault among the others: the next file is looked at all the same
+    faults.add(error);
+    return {};
+  }
+  return parse_jsonl(text, path, faults);
 }
 
 }  // namespace hone::io

@@ -9,17 +9,18 @@
 #include "core/activity.h"
 #include "core/error.h"
 #include "io/file.h"
+#include "io/system_calls.h"
 
 namespace hone::io {
 
 LineFile::LineFile(const std::string& path) : path_(path) {
   size_bytes_ = cut_back_to(path, [](std::string_view) { return true; });
-  fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  fd_ = system_calls().open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd_ < 0) raise_system("write", path_, errno);
 }
 
 LineFile::~LineFile() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) system_calls().close(fd_);
 }
 
 void LineFile::write_line(std::string_view line) {
@@ -27,19 +28,18 @@ void LineFile::write_line(std::string_view line) {
   const Doing doing("writing a line");
   std::string bytes(line);
   bytes += '\n';
-  size_t written = 0;
-  while (written < bytes.size()) {
-    const ssize_t n = ::write(fd_, bytes.data() + written, bytes.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) raise_system("write", path_, errno);
-    written += static_cast<size_t>(n);
+  if (!write_all(fd_, bytes.data(), bytes.size())) {
+    const int error_number = errno;
+    // half a line is no line: readers shall not meet it (if this fails too, the next start cuts it off)
+    system_calls().truncate(path_.c_str(), size_bytes_);
+    raise_system("write", path_, error_number);
   }
   size_bytes_ += static_cast<int64_t>(bytes.size());
 }
 
 void LineFile::sync() {
   const Doing doing("syncing a file");
-  if (::fsync(fd_) != 0) raise_system("sync", path_, errno);
+  if (system_calls().fsync(fd_) != 0) raise_system("sync", path_, errno);
 }
 
 void cut_back(const std::string& path, int64_t size_bytes) {
@@ -50,7 +50,8 @@ void cut_back(const std::string& path, int64_t size_bytes) {
     throw Error(fmt::format("{}: expected at least {} bytes, found {}", path, size_bytes, found),
                 "the file lost lines that its checkpoint counts on");
   }
-  if (found > size_bytes && ::truncate(path.c_str(), size_bytes) != 0) raise_system("cut back", path, errno);
+  if (found > size_bytes && system_calls().truncate(path.c_str(), size_bytes) != 0)
+    raise_system("cut back", path, errno);
 }
 
 int64_t cut_back_to(const std::string& path, const std::function<bool(std::string_view)>& keep) {

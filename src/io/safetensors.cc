@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <tuple>
 
 #include "core/bf16.h"
 #include "core/error.h"
@@ -33,6 +34,14 @@ const TypeRow& row(StoredType type) { return kTypes[static_cast<size_t>(type)]; 
               "the file is damaged or not a safetensors file: fetch or save it again");
 }
 
+// The value itself, cut where it is long.
+std::string brief(const Json& value) {
+  constexpr size_t kShown = 100;
+  std::string text = value.dump();
+  if (text.size() > kShown) text = visible(text.substr(0, kShown)) + "...";
+  return text;
+}
+
 // a * b for sizes, -1 when it does not fit.
 int64_t product(int64_t a, int64_t b) {
   int64_t result = 0;
@@ -41,7 +50,9 @@ int64_t product(int64_t a, int64_t b) {
 
 StoredTensor parse_tensor(const std::string& path, const std::string& name, const Json& entry, int64_t data_bytes,
                           int64_t* begin, int64_t* end) {
-  const auto fail_tensor = [&](const std::string& what) { fail(path, fmt::format("tensor {}: {}", name, what)); };
+  const auto fail_tensor = [&](const std::string& what) {
+    fail(path, fmt::format("tensor {}: {}", visible(name), what));
+  };
   if (!entry.is_object()) fail_tensor("expected an object, found " + entry.describe());
   const Json* type = entry.find("dtype");
   const Json* shape = entry.find("shape");
@@ -50,7 +61,7 @@ StoredTensor parse_tensor(const std::string& path, const std::string& name, cons
   if (shape == nullptr || !shape->is_array()) fail_tensor("expected a shape, found none");
   if (offsets == nullptr || !offsets->is_array() || offsets->as_array().size() != 2 ||
       !offsets->as_array()[0].is_int() || !offsets->as_array()[1].is_int()) {
-    fail_tensor("expected two data_offsets, found " + (offsets == nullptr ? "none" : offsets->dump()));
+    fail_tensor("expected two data_offsets, found " + (offsets == nullptr ? std::string("none") : brief(*offsets)));
   }
   StoredTensor tensor;
   tensor.name = name;
@@ -63,15 +74,15 @@ StoredTensor parse_tensor(const std::string& path, const std::string& name, cons
   tensor.type = found->type;
   tensor.size = 1;
   for (const Json& extent : shape->as_array()) {
-    if (!extent.is_int() || extent.as_int() < 0) fail_tensor("expected a shape of sizes, found " + shape->dump());
+    if (!extent.is_int() || extent.as_int() < 0) fail_tensor("expected a shape of sizes, found " + brief(*shape));
     tensor.shape.push_back(extent.as_int());
     tensor.size = product(tensor.size, extent.as_int());
-    if (tensor.size < 0) fail_tensor("shape " + shape->dump() + " is larger than any file");
+    if (tensor.size < 0) fail_tensor("shape " + brief(*shape) + " is larger than any file");
   }
   *begin = offsets->as_array()[0].as_int();
   *end = offsets->as_array()[1].as_int();
   if (*begin < 0 || *end < *begin || *end > data_bytes) {
-    fail_tensor(fmt::format("data_offsets {} outside of the {} bytes of data", offsets->dump(), data_bytes));
+    fail_tensor(fmt::format("data_offsets {} outside of the {} bytes of data", brief(*offsets), data_bytes));
   }
   const int64_t expected = product(tensor.size, found->size_bytes);
   if (expected != *end - *begin) {
@@ -79,6 +90,36 @@ StoredTensor parse_tensor(const std::string& path, const std::string& name, cons
                             shape_text(tensor.shape), expected, *end - *begin));
   }
   return tensor;
+}
+
+std::vector<std::pair<std::string, std::string>> parse_metadata(const std::string& path, const Json& value) {
+  if (!value.is_object()) fail(path, "__metadata__: expected an object, found " + value.describe());
+  std::vector<std::pair<std::string, std::string>> metadata;
+  for (const Json::Member& pair : value.as_object()) {
+    if (!pair.value.is_string()) fail(path, "__metadata__: expected text, found " + pair.value.describe());
+    metadata.emplace_back(pair.key, pair.value.as_string());
+  }
+  return metadata;
+}
+
+struct Range {
+  int64_t begin, end;
+  std::string_view name;
+};
+
+// The tensors must tile the data: no overlap, no gap, nothing after the last.
+void check_tiling(const std::string& path, std::vector<Range> ranges, int64_t data_bytes) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
+  int64_t reached = 0;
+  for (const Range& range : ranges) {
+    if (range.begin != reached) {
+      fail(path, fmt::format("tensor {}: expected data at {}, found it at {} ({})", visible(range.name), reached,
+                             range.begin, range.begin < reached ? "overlap" : "gap"));
+    }
+    reached = range.end;
+  }
+  if (reached != data_bytes) fail(path, fmt::format("expected {} bytes of data, found {}", reached, data_bytes));
 }
 
 }  // namespace
@@ -111,106 +152,107 @@ SafetensorsReader::SafetensorsReader(const std::string& path) : path_(path) {
   }
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const auto [old, fresh] = by_name_.emplace(tensors_[i].name, i);
-    if (!fresh) fail(tensors_[i].file, fmt::format("tensor {} is in {} too", old->first, tensors_[old->second].file));
+    if (!fresh)
+      fail(tensors_[i].file, fmt::format("tensor {} is in {} too", visible(old->first), tensors_[old->second].file));
   }
 }
 
-void SafetensorsReader::open_file(const std::string& path) {
-  maps_.emplace_back(path);
-  parse_header(path, maps_.back());
-}
-
-void SafetensorsReader::parse_header(const std::string& path, const MappedFile& map) {
-  const int64_t file_bytes = map.size_bytes();
+SafetensorsContent parse_safetensors(std::span<const uint8_t> bytes, const std::string& path) {
+  const auto file_bytes = static_cast<int64_t>(bytes.size());
   if (file_bytes < 8) fail(path, fmt::format("expected at least 8 bytes, found {}", file_bytes));
   uint64_t length = 0;
-  for (int i = 0; i < 8; ++i) length |= uint64_t{map.data()[i]} << (8 * i);
+  for (size_t i = 0; i < 8; ++i) length |= uint64_t{bytes[i]} << (8 * i);
   if (length > static_cast<uint64_t>(kLargestHeader) || static_cast<int64_t>(length) > file_bytes - 8) {
     fail(path, fmt::format("a header of {} bytes is announced, the file holds {} after the length (at most {} allowed)",
                            length, file_bytes - 8, kLargestHeader));
   }
   const auto header_bytes = static_cast<int64_t>(length);
-  const std::string_view text(reinterpret_cast<const char*>(map.data()) + 8, length);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + 8, length);
   if (!text.starts_with('{')) fail(path, "expected a header that begins with {, found something else");
   const Json header = parse_json(text, path + " (header)");
   if (!header.is_object()) fail(path, "expected an object as header, found " + header.describe());
 
   const int64_t data_bytes = file_bytes - 8 - header_bytes;
-  struct Range {
-    int64_t begin, end;
-    std::string name;
-  };
+  SafetensorsContent content;
   std::vector<Range> ranges;
   for (const Json::Member& member : header.as_object()) {
     if (member.key == "__metadata__") {
-      if (!member.value.is_object()) fail(path, "__metadata__: expected an object, found " + member.value.describe());
-      for (const Json::Member& pair : member.value.as_object()) {
-        if (!pair.value.is_string()) fail(path, "__metadata__: expected text, found " + pair.value.describe());
-        metadata_.emplace_back(pair.key, pair.value.as_string());
-      }
+      content.metadata = parse_metadata(path, member.value);
       continue;
     }
     Range range{0, 0, member.key};
     StoredTensor tensor = parse_tensor(path, member.key, member.value, data_bytes, &range.begin, &range.end);
-    tensor.data = map.data() + 8 + header_bytes + range.begin;
-    tensors_.push_back(std::move(tensor));
-    ranges.push_back(std::move(range));
+    tensor.data = bytes.data() + 8 + header_bytes + range.begin;
+    content.tensors.push_back(std::move(tensor));
+    ranges.push_back(range);
   }
-  // The tensors must tile the data: no overlap, no gap, nothing after the last.
-  std::sort(ranges.begin(), ranges.end(),
-            [](const Range& a, const Range& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
-  int64_t reached = 0;
-  for (const Range& range : ranges) {
-    if (range.begin != reached) {
-      fail(path, fmt::format("tensor {}: expected data at {}, found it at {} ({})", range.name, reached, range.begin,
-                             range.begin < reached ? "overlap" : "gap"));
+  check_tiling(path, std::move(ranges), data_bytes);
+  return content;
+}
+
+std::vector<std::pair<std::string, std::string>> parse_safetensors_index(const Json& index, const std::string& path) {
+  const JsonAt weight_map = JsonAt(index, path)["weight_map"];
+  if (!weight_map.value().is_object()) weight_map.fail("expected an object, found " + weight_map.value().describe());
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const Json::Member& member : weight_map.value().as_object()) {
+    const bool is_text = member.value.is_string();
+    const std::string file = is_text ? member.value.as_string() : "";
+    if (file.empty() || file.find('/') != std::string::npos || file.find('\0') != std::string::npos || file == "." ||
+        file == "..") {
+      weight_map.fail(fmt::format("tensor {}: expected the name of a file beside the index, found {}",
+                                  visible(member.key), member.value.describe()));
     }
-    reached = range.end;
+    files.emplace_back(member.key, file);
   }
-  if (reached != data_bytes) {
-    fail(path, fmt::format("expected {} bytes of data, found {}", reached, data_bytes));
-  }
+  return files;
+}
+
+void SafetensorsReader::open_file(const std::string& path) {
+  maps_.emplace_back(path);
+  const MappedFile& map = maps_.back();
+  SafetensorsContent content = parse_safetensors({map.data(), static_cast<size_t>(map.size_bytes())}, path);
+  for (StoredTensor& tensor : content.tensors) tensors_.push_back(std::move(tensor));
+  metadata_ = std::move(content.metadata);
 }
 
 void SafetensorsReader::open_index(const std::string& path) {
-  const Json index = read_json(path);
-  const JsonAt weight_map = JsonAt(index, path)["weight_map"];
-  if (!weight_map.value().is_object()) weight_map.fail("expected an object, found " + weight_map.value().describe());
+  const auto weight_map = parse_safetensors_index(read_json(path), path);
   const size_t slash = path.find_last_of('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash);
   std::set<std::string> files;
   std::unordered_map<std::string, std::string> expected;  // tensor -> file
-  for (const Json::Member& member : weight_map.value().as_object()) {
-    if (!member.value.is_string()) weight_map[member.key].as_string();
-    const std::string& file = member.value.as_string();
-    if (file.empty() || file.find('/') != std::string::npos || file == "..") {
-      weight_map.fail(fmt::format("tensor {}: expected the name of a file beside the index, found {}", member.key,
-                                  member.value.describe()));
-    }
+  for (const auto& [tensor, file] : weight_map) {
     files.insert(file);
-    expected[member.key] = join_path(folder, file);
+    expected[tensor] = join_path(folder, file);
   }
   for (const std::string& file : files) {
     const std::string shard = join_path(folder, file);
     if (!exists(shard)) {
-      throw Error(fmt::format("{}: names the shard {}, found no such file", path, shard), "fetch the missing shard");
+      throw Error(fmt::format("{}: names the shard {}, found no such file", path, visible(shard)),
+                  "fetch the missing shard");
     }
     open_file(shard);
   }
   metadata_.clear();
   std::unordered_map<std::string, std::string> found;
   for (const StoredTensor& tensor : tensors_) found[tensor.name] = tensor.file;
-  for (const Json::Member& member : weight_map.value().as_object()) {
-    const std::string& file = expected[member.key];
-    const auto where = found.find(member.key);
+  for (const auto& [tensor, name] : weight_map) {
+    const std::string& file = expected[tensor];
+    const auto where = found.find(tensor);
     if (where == found.end() || where->second != file) {
-      fail(path, fmt::format("tensor {}: expected in {}, found {}", member.key, file,
+      fail(path, fmt::format("tensor {}: expected in {}, found {}", visible(tensor), file,
                              where == found.end() ? "in no shard" : "in " + where->second));
     }
   }
   for (const StoredTensor& tensor : tensors_) {
-    if (!expected.contains(tensor.name)) fail(tensor.file, fmt::format("tensor {} is not in {}", tensor.name, path));
+    if (!expected.contains(tensor.name)) {
+      fail(tensor.file, fmt::format("tensor {} is not in {}", visible(tensor.name), path));
+    }
   }
+}
+
+void SafetensorsReader::check_unchanged() const {
+  for (const MappedFile& map : maps_) map.check_unchanged();
 }
 
 const StoredTensor* SafetensorsReader::find(const std::string& name) const {
@@ -221,8 +263,9 @@ const StoredTensor* SafetensorsReader::find(const std::string& name) const {
 const StoredTensor& SafetensorsReader::at(const std::string& name) const {
   const StoredTensor* tensor = find(name);
   if (tensor == nullptr) {
-    throw Error(fmt::format("{}: tensor {}: expected, found none among {} tensors", path_, name, tensors_.size()),
-                "the checkpoint and its config.json do not belong together, or the checkpoint is incomplete");
+    throw Error(
+        fmt::format("{}: tensor {}: expected, found none among {} tensors", path_, visible(name), tensors_.size()),
+        "the checkpoint and its config.json do not belong together, or the checkpoint is incomplete");
   }
   return *tensor;
 }

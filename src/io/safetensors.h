@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "io/file.h"
+#include "io/json.h"
 
 namespace hone::io {
 
@@ -31,6 +33,15 @@ struct StoredTensor {
 // "[2, 3]"
 std::string shape_text(const std::vector<int64_t>& shape);
 
+// What a file of that name holds, every bound checked. The tensors point into `bytes`. Raises Error.
+struct SafetensorsContent {
+  std::vector<StoredTensor> tensors;  // in header order
+  std::vector<std::pair<std::string, std::string>> metadata;
+};
+SafetensorsContent parse_safetensors(std::span<const uint8_t> bytes, const std::string& name);
+// Tensor and file beside the index, in the order of the index. Raises Error.
+std::vector<std::pair<std::string, std::string>> parse_safetensors_index(const Json& index, const std::string& name);
+
 class SafetensorsReader {
  public:
   // `path`: a .safetensors file, a .index.json file, or a folder with model.safetensors or
@@ -43,11 +54,12 @@ class SafetensorsReader {
   const StoredTensor& at(const std::string& name) const;  // Error when absent
   // The same, with an Error when the shape is another.
   const StoredTensor& at(const std::string& name, const std::vector<int64_t>& shape) const;
+  // After the last read: raises Error when a file was written or replaced meanwhile.
+  void check_unchanged() const;
 
  private:
   void open_file(const std::string& path);
   void open_index(const std::string& path);
-  void parse_header(const std::string& path, const MappedFile& map);
 
   std::string path_;
   std::vector<MappedFile> maps_;

@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "io/line_file.h"
+#include "io/system_calls.h"
 
 namespace hone::io {
 
@@ -258,12 +259,12 @@ TensorBoardFile::TensorBoardFile(const std::string& folder, const std::string& o
       }
     }
     if (any) cut_back(path, kept);
-    if (!any) std::filesystem::remove(path);
+    if (!any) remove_tree(path);
   }
   const std::string host = host_name();
   for (int64_t count = 0; fd_ < 0; ++count) {  // processes of one second and another machine may have the same number
     path_ = join_path(folder, fmt::format("{}{:010}.{}.{}.{}{}", kPrefix, second, host, ::getpid(), count, suffix));
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+    fd_ = system_calls().open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
     if (fd_ < 0 && errno != EEXIST) raise_system("write", path_, errno);
   }
   append({.wall_time = now, .step = 0, .file_version = std::string(kFileVersion), .scalars = {}});
@@ -272,7 +273,7 @@ TensorBoardFile::TensorBoardFile(const std::string& folder, const std::string& o
 }
 
 TensorBoardFile::~TensorBoardFile() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) system_calls().close(fd_);
 }
 
 void TensorBoardFile::write(int64_t step, std::span<const std::pair<std::string, double>> scalars) {
@@ -286,12 +287,7 @@ void TensorBoardFile::write(int64_t step, std::span<const std::pair<std::string,
 void TensorBoardFile::append(const TensorBoardEvent& event) {
   const Doing doing("writing to the TensorBoard file");
   const std::string record = tensorboard_record(event);
-  for (size_t written = 0; written < record.size();) {
-    const ssize_t n = ::write(fd_, record.data() + written, record.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) raise_system("write", path_, errno);
-    written += static_cast<size_t>(n);
-  }
+  if (!write_all(fd_, record.data(), record.size())) raise_system("write", path_, errno);
 }
 
 }  // namespace hone::io

@@ -5,16 +5,19 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "core/error.h"
 #include "io/file.h"
+#include "io/key_table.h"
 
 namespace hone::io {
 namespace {
 
 constexpr size_t kDeepest = 100;
 constexpr int64_t kMostNodes = 1'000'000;  // aliases multiply; a recipe has hundreds
+constexpr int64_t kLargestFile = int64_t{1} << 24;
 
 class Builder : public YAML::EventHandler {
  public:
@@ -31,7 +34,7 @@ class Builder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     // yaml-cpp's tags: "?" plain, "!" quoted, "" plain in some places.
-    if (tag != "?" && tag != "!" && !tag.empty()) fail(mark, "tag " + tag);
+    if (tag != "?" && tag != "!" && !tag.empty()) fail(mark, "tag " + visible(tag));
     if (tag != "!" && text == "<<" && in_key()) fail(mark, "a merge key << (write the keys out)");
     scalar(mark, anchor, tag == "!" ? Json(text) : plain_scalar(text), text);
   }
@@ -60,8 +63,8 @@ class Builder : public YAML::EventHandler {
   struct Frame {
     Json value;
     YAML::anchor_t anchor;
-    bool has_key = false;
-    std::string key;
+    bool has_key = false;  // of the last member, whose value is to come
+    KeyTable keys;
     std::string path;  // dotted, of this value
   };
 
@@ -89,15 +92,17 @@ class Builder : public YAML::EventHandler {
       return;
     }
     Frame& frame = open_.back();
-    if (frame.value.find(text) != nullptr) fail(mark, fmt::format("key {} comes twice", text));
+    Json::Object& members = frame.value.object_members();
+    members.push_back({text, Json()});  // its value follows
+    if (frame.keys.repeats(members)) fail(mark, fmt::format("key {} comes twice", visible(text)));
     frame.has_key = true;
-    frame.key = text;
     result.lines.emplace(path_of_key(), mark.line + 1);
   }
 
   std::string path_of_key() const {
     const Frame& frame = open_.back();
-    return frame.path.empty() ? frame.key : frame.path + "." + frame.key;
+    const std::string& key = frame.value.as_object().back().key;
+    return frame.path.empty() ? key : frame.path + "." + key;
   }
 
   void put(Json value) {
@@ -106,13 +111,13 @@ class Builder : public YAML::EventHandler {
     } else if (open_.back().value.is_array()) {
       open_.back().value.push_back(std::move(value));
     } else {
-      open_.back().value.object_members().push_back({std::move(open_.back().key), std::move(value)});
+      open_.back().value.object_members().back().value = std::move(value);
       open_.back().has_key = false;
     }
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Json value) {
-    if (tag != "?" && tag != "!" && !tag.empty()) fail(mark, "tag " + tag);
+    if (tag != "?" && tag != "!" && !tag.empty()) fail(mark, "tag " + visible(tag));
     if (in_key()) fail(mark, "a key that is not a scalar");
     count(mark, value, open_.size() + 1);
     std::string path;
@@ -121,7 +126,7 @@ class Builder : public YAML::EventHandler {
                  ? path_of_key()
                  : fmt::format("{}[{}]", open_.back().path, open_.back().value.as_array().size());
     }
-    open_.push_back({std::move(value), anchor, false, "", std::move(path)});
+    open_.push_back({std::move(value), anchor, false, {}, std::move(path)});
   }
 
   void close() {
@@ -145,6 +150,14 @@ Yaml parse_yaml(std::string_view text, const std::string& name) {
     const auto [line, column] = line_and_column(text, broken);
     throw Error(fmt::format("{}:{}:{}: bytes that are not UTF-8", name, line, column));
   }
+  // yaml-cpp takes a zero byte for a sign of UTF-16; YAML has no place for the others either
+  const auto control = std::find_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == '\x7f';
+  });
+  if (control != text.end()) {
+    const auto [line, column] = line_and_column(text, static_cast<size_t>(control - text.begin()));
+    throw Error(fmt::format("{}:{}:{}: a control character {}", name, line, column, visible({&*control, 1})));
+  }
   Builder builder(name);
   std::istringstream stream{std::string(text)};
   try {
@@ -157,6 +170,6 @@ Yaml parse_yaml(std::string_view text, const std::string& name) {
   return std::move(builder.result);
 }
 
-Yaml read_yaml(const std::string& path) { return parse_yaml(read_file(path), path); }
+Yaml read_yaml(const std::string& path) { return parse_yaml(read_file(path, kLargestFile), path); }
 
 }  // namespace hone::io

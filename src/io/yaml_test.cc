@@ -102,6 +102,8 @@ TEST(Yaml, RefusesWithFileLineAndColumn) {
       {"a: [1\n", "f.yaml:", ""},
       {"a: 1\n\tb: 2\n", "f.yaml:", ""},
       {"a: \xff\n", "f.yaml:1:4: ", "not UTF-8"},
+      {std::string("\0a\0:\0 \0b", 8), "f.yaml:1:1: ", "a control character \\x00"},
+      {"a: b\nc: \x1b[2J\n", "f.yaml:2:4: ", "a control character \\x1b"},
       {"a: 1\n---\nb: 2\n", "f.yaml:2:1: ", "a second document"},
       {"a: !!python/object x\n", "f.yaml:1:", "tag "},
       {"a: &x {b: 1}\nc:\n  <<: *x\n", "f.yaml:3:3: ", "a merge key"},

@@ -110,7 +110,13 @@ void save_checkpoint(const std::string& folder, const TrainingState& state, Deco
   io::write_json(io::join_path(state_folder(checkpoint.path()), "state.json"), to_json(state));
   io::write_file(io::join_path(state_folder(checkpoint.path()), "complete"), "");
   checkpoint.commit();
-  io::write_file(io::join_path(folder, "latest_checkpointed_iteration.txt"), fmt::format("{}\n", state.global_step));
+  name_latest(folder, state.global_step);
+}
+
+void name_latest(const std::string& folder, int64_t global_step) {
+  const std::string path = io::join_path(folder, "latest_checkpointed_iteration.txt");
+  const std::string text = fmt::format("{}\n", global_step);
+  if (!io::exists(path) || io::read_file(path) != text) io::write_file(path, text);
 }
 
 TrainingState read_training_state(const std::string& checkpoint) {
@@ -194,10 +200,7 @@ void remove_old_checkpoints(const std::string& folder, int64_t keep) {
     sound += is_sound(checkpoint_path(folder, steps[first_kept - 1]));
   }
   for (size_t i = 0; i < first_kept; ++i) {
-    const std::string path = checkpoint_path(folder, steps[i]);
-    // the mark goes first: half a removed folder is not a checkpoint
-    std::filesystem::remove(io::join_path(state_folder(path), "complete"));
-    std::filesystem::remove_all(path);
+    io::remove_folder(checkpoint_path(folder, steps[i]));
   }
 }
 

@@ -37,6 +37,9 @@ std::vector<int64_t> list_checkpoints(const std::string& folder);
 void save_checkpoint(const std::string& folder, const TrainingState& state, Decoder& decoder, Optimizer& optimizer,
                      const std::string& source_folder);
 
+// Writes the step into FOLDER/latest_checkpointed_iteration.txt, for people and for tools that know verl's folders.
+void name_latest(const std::string& folder, int64_t global_step);
+
 // state.json alone: cheap, for checks before anything is loaded. Raises Error on a folder that is not complete, another
 // format, numbers out of range, a step that is not that of the folder's name.
 TrainingState read_training_state(const std::string& checkpoint);
@@ -49,7 +52,8 @@ void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const
                     Optimizer& optimizer);
 
 // Removes the complete checkpoints that are older than the `keep` newest sound ones (0: none). What is damaged does not
-// count and, where nothing sound is newer, is not removed: the last good checkpoint always stays.
+// count and, where nothing sound is newer, is not removed: the last good checkpoint always stays. Raises Error when one
+// cannot be removed; it is then there as it was.
 void remove_old_checkpoints(const std::string& folder, int64_t keep);
 
 }  // namespace hone

@@ -8,6 +8,7 @@
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "io/system_calls.h"
 #include "loop/process_memory.h"
 
 namespace hone {
@@ -28,7 +29,7 @@ void clean_rollouts(const std::string& folder, int64_t last_step) {
     int64_t step = 0;
     const auto parsed = std::from_chars(stem.data(), end, step);
     const bool is_dump = parsed.ec == std::errc() && parsed.ptr == end && entry.path().extension() == ".jsonl";
-    if (is_dump && step > last_step) std::filesystem::remove(entry.path());
+    if (is_dump && step > last_step) io::remove_tree(entry.path().string());
   }
 }
 
@@ -122,6 +123,8 @@ Run::Run(RunOptions options)
   checkpoint_ = find_start(options_);
   if (checkpoint_) {
     state_ = read_training_state(*checkpoint_);
+    // a run may have ended between its checkpoint and this file
+    if (!options_.val_only && options_.resume_mode == "auto") name_latest(checkpoints_folder(), state_.global_step);
     if (!options_.allow_changes) {
       for (const std::string& change : options_.changes) fmt::print(stderr, "note: {}\n", change);
     }
@@ -155,8 +158,8 @@ void Run::open_folder() {
   for (const int64_t step : list_checkpoints(checkpoints_folder())) {
     if (step <= last) continue;
     const std::string path_of = checkpoint_path(checkpoints_folder(), step), aside = path_of + ".set_aside";
-    std::filesystem::remove_all(aside);
-    std::filesystem::rename(path_of, aside);
+    if (io::exists(aside)) io::remove_folder(aside);
+    io::rename_path(path_of, aside);
     fmt::print(stderr, "note: {} is of the run that is left; it is now {}\n", path_of, aside);
   }
   for (const char* name : {"rollouts", "validation"}) clean_rollouts(folder(name), last);
@@ -253,7 +256,11 @@ void Run::save_now(int64_t global_step, const Save& save) {
   metrics_->sync();  // a checkpoint's metrics are on the disk before it is
   save(state_, checkpoints_folder());
   saved_step_ = global_step;
-  remove_old_checkpoints(checkpoints_folder(), options_.max_to_keep);
+  try {
+    remove_old_checkpoints(checkpoints_folder(), options_.max_to_keep);
+  } catch (const Error& error) {  // what was to be saved is saved; the next save tries again
+    fmt::print(stderr, "note: an old checkpoint stays: {}\n", error.what());
+  }
   save_seconds_ = seconds_since(start);
 }
 

@@ -1,6 +1,6 @@
 #include "weights/config_reader.h"
 
-#include <cmath>
+#include <limits>
 
 #include "core/error.h"
 
@@ -35,7 +35,9 @@ bool ConfigReader::flag(const char* key, bool fallback) {
 
 double ConfigReader::positive(const io::Json* value, const std::string& key, double fallback) {
   if (value == nullptr || value->is_null()) return fallback;
-  if (!value->is_number() || !(value->as_double() > 0) || !std::isfinite(value->as_double())) {
+  // as a float it must be neither 0 nor infinite
+  if (!value->is_number() || !(value->as_double() >= double{std::numeric_limits<float>::min()}) ||
+      value->as_double() > double{std::numeric_limits<float>::max()}) {
     expected(key, "a number above 0", *value);
     return fallback;
   }

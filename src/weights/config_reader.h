@@ -21,7 +21,7 @@ class ConfigReader {
   // A positive integer; where the key is absent `fallback`, without one a fault.
   int64_t size(const char* key, std::optional<int64_t> fallback);
   bool flag(const char* key, bool fallback);
-  // A finite number above 0; `fallback` where the value is absent or null.
+  // A number above 0 that a float can hold; `fallback` where the value is absent or null.
   double positive(const io::Json* value, const std::string& key, double fallback);
 
   void fault(const std::string& key, const std::string& what);

@@ -171,7 +171,10 @@ std::string config_path(const std::string& folder) {
 
 ModelConfig load_config(const std::string& folder) {
   const std::string path = config_path(folder);
-  const io::Json json = io::read_json(path);
+  return parse_config(io::read_json(path), path);
+}
+
+ModelConfig parse_config(const io::Json& json, const std::string& path) {
   if (!json.is_object()) throw Error(fmt::format("{}: expected an object, found {}", path, json.describe()));
   ConfigReader in(json, path);
   ModelConfig c;

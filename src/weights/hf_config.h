@@ -5,12 +5,15 @@
 
 #include <string>
 
+#include "io/json.h"
 #include "models/model_config.h"
 
 namespace hone::weights {
 
 // Raises Error listing every fault of folder/config.json.
 ModelConfig load_config(const std::string& folder);
+// The same for a config that is read already; `path` is what errors call it.
+ModelConfig parse_config(const io::Json& json, const std::string& path);
 
 // "hidden_size = 4096, ...": sizes that folder/config.json does not give, with the family's defaults that were taken.
 std::string defaulted_sizes(const std::string& folder);

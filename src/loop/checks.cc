@@ -1,0 +1,60 @@
+#include "loop/checks.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/error.h"
+#include "io/file.h"
+#include "loop/checkpoint.h"
+
+namespace hone {
+
+namespace {
+
+double gib(double bytes) { return bytes / (1 << 30); }
+
+// The folder itself, or the nearest one above it that is there.
+std::string existing_part(std::string path) {
+  while (!path.empty() && !io::exists(path)) {
+    const size_t slash = path.find_last_of('/');
+    if (slash == std::string::npos) return ".";
+    path.resize(slash == 0 && path.size() > 1 ? 1 : slash);
+  }
+  return path.empty() ? "/" : path;
+}
+
+}  // namespace
+
+double checkpoint_bytes(int64_t num_parameters) { return 12.0 * static_cast<double>(num_parameters) + (1 << 20); }
+
+int64_t most_new_checkpoints(const RunSpace& space) {
+  const std::vector<int64_t> there = list_checkpoints(io::join_path(space.folder, "checkpoints"));
+  const int64_t start = there.empty() ? 0 : there.back();
+  if (start >= space.total_steps) return 0;
+  int64_t saves = 1;  // after the last step
+  if (space.save_freq > 0) saves += (space.total_steps - 1) / space.save_freq - start / space.save_freq;
+  if (space.max_to_keep <= 0) return saves;
+  // one more than are kept: the old one goes after the new one has come
+  const int64_t room = std::max<int64_t>(0, space.max_to_keep - static_cast<int64_t>(there.size()));
+  return std::min(saves, room + 1);
+}
+
+void check_run_space(const RunSpace& space) {
+  const std::string place = existing_part(space.folder);
+  if (!io::is_folder(place)) io::raise_system("make folder", space.folder, ENOTDIR);
+  if (::access(place.c_str(), W_OK | X_OK) != 0) io::raise_system("write into", place, errno);
+  const int64_t count = most_new_checkpoints(space);
+  const double needed = checkpoint_bytes(space.num_parameters) * static_cast<double>(count);
+  const double free = io::free_bytes(place);
+  if (needed <= free) return;
+  throw Error(
+      fmt::format("{}: expected {:.3f} GiB of free disk for {} checkpoint{} of {:.3f} GiB, found {:.3f} GiB",
+                  space.folder, gib(needed), count, count == 1 ? "" : "s", gib(checkpoint_bytes(space.num_parameters)),
+                  gib(free)),
+      "make room, keep fewer (trainer.max_actor_ckpt_to_keep, in SFT trainer.max_ckpt_to_keep), save less often "
+      "(trainer.save_freq) or name another trainer.default_local_dir");
+}
+
+}  // namespace hone

@@ -1,0 +1,41 @@
+// What a fuzz target gives and gets. A target is one file NAME_target.cc with
+//   extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)   any fuzzer's entry
+//   hone::fuzz::Material HONE_FUZZ_MATERIAL()                                 where this driver starts from
+// The build gives both names of their own, so that all targets live in one program; tests/fuzz/driver.cc runs them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#ifndef HONE_FUZZ_MATERIAL
+#define HONE_FUZZ_MATERIAL hone_fuzz_material
+#endif
+
+namespace hone::fuzz {
+
+struct Material {
+  std::vector<std::string> seeds;       // valid inputs and near misses
+  std::vector<std::string> dictionary;  // words of the format
+  // Brings a mutated input back to a form whose first check passes (a length in front, say); used on half of them.
+  std::function<void(std::string&)> repair;
+  size_t usual_bytes = 1024;  // longer inputs are cut, but for one in thousands
+};
+
+// Tells the driver what became of an input: a new behaviour makes the input a seed. Letters outside of quotes count, so
+// that messages which differ in numbers and names are one.
+void behaviour(std::string_view what);
+
+// A broken property: the driver writes the input to a file and ends with 1.
+[[noreturn]] void fail(const char* condition, const std::string& detail);
+
+}  // namespace hone::fuzz
+
+#define FUZZ_CHECK(condition, detail)         \
+  do {                                        \
+    if (!(condition)) [[unlikely]]            \
+      ::hone::fuzz::fail(#condition, detail); \
+  } while (false)
