@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include "bench/line.h"
 #include "bench/linear_bench.h"
-#include "bench/pin.h"
+#include "bench/opening.h"
 
 namespace hone::bench {
 
@@ -50,16 +49,12 @@ Medians measure(kernels::Context& ctx, const Peer& peer, const Options& options,
 }  // namespace
 
 int run_gemm(const Options& options) {
-  kernels::Context ctx(resolve_threads(options.threads));
-  const Peer peer(ctx.team.num_threads());
-  pin(ctx.team);
-  const DType dtype = options.dtype.value_or(ctx.target.has_bf16_dot ? DType::bf16 : DType::f32);
-  Line line;
-  line.dtype = name(dtype);
-  line.target = ctx.target.name;
-  line.threads = ctx.team.num_threads();
+  Opening opening(options);
+  kernels::Context& ctx = opening.ctx;
+  const Peer& peer = opening.peer;
+  const DType dtype = opening.dtype;
+  Line& line = opening.line;
   line.peer = peer.name();
-  line.roofs = measure_roofs(ctx, peer, dtype);
   for (const Case& c : kCases) {
     line.name = c.name;
     line.seconds = line.flops = line.bytes = 0;

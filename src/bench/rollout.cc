@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "bench/bench_model.h"
-#include "bench/line.h"
-#include "bench/pin.h"
+#include "bench/opening.h"
 #include "bench/timing.h"
 #include "core/random.h"
 #include "kernels/logprob.h"
@@ -86,15 +85,10 @@ void step(kernels::Context& ctx, const Decoder& decoder, const ForwardBatch& bat
 }  // namespace
 
 int run_rollout(const Options& options) {
-  kernels::Context ctx(resolve_threads(options.threads));
-  const Peer peer(ctx.team.num_threads());
-  pin(ctx.team);
-  const DType dtype = options.dtype.value_or(ctx.target.has_bf16_dot ? DType::bf16 : DType::f32);
-  Line line;
-  line.dtype = name(dtype);
-  line.target = ctx.target.name;
-  line.threads = ctx.team.num_threads();
-  line.roofs = measure_roofs(ctx, peer, dtype);
+  Opening opening(options);
+  kernels::Context& ctx = opening.ctx;
+  const DType dtype = opening.dtype;
+  Line& line = opening.line;
 
   const ModelConfig config = bench_model();
   Decoder decoder(config, dtype);

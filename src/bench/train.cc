@@ -6,8 +6,7 @@
 #include <sstream>
 
 #include "bench/bench_model.h"
-#include "bench/line.h"
-#include "bench/pin.h"
+#include "bench/opening.h"
 #include "bench/timing.h"
 #include "core/random.h"
 #include "train/trainer.h"
@@ -59,16 +58,11 @@ std::optional<double> peak_memory_bytes() {
 }  // namespace
 
 int run_train(const Options& options) {
-  kernels::Context ctx(resolve_threads(options.threads));
-  const Peer peer(ctx.team.num_threads());
-  pin(ctx.team);
-  const DType dtype = options.dtype.value_or(ctx.target.has_bf16_dot ? DType::bf16 : DType::f32);
-  Line line;
+  Opening opening(options);
+  kernels::Context& ctx = opening.ctx;
+  const DType dtype = opening.dtype;
+  Line& line = opening.line;
   line.name = "full_step";
-  line.dtype = name(dtype);
-  line.target = ctx.target.name;
-  line.threads = ctx.team.num_threads();
-  line.roofs = measure_roofs(ctx, peer, dtype);
 
   const ModelConfig config = bench_model();
   Decoder decoder(config, dtype);

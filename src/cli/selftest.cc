@@ -8,6 +8,7 @@
 #include "kernels/reference/products.h"
 #include "loop/group_sequences.h"
 #include "loop/numeric_mode.h"
+#include "models/tiny_config.h"
 #include "rollout/engine.h"
 #include "train/trainer.h"
 
@@ -15,23 +16,9 @@ namespace hone::cli {
 
 namespace {
 
-ModelConfig small_model() {
-  ModelConfig c;
-  c.vocab_size = 97;
-  c.hidden_size = 48;
-  c.intermediate_size = 80;
-  c.num_layers = 2;
-  c.num_heads = 4;
-  c.num_kv_heads = 2;
-  c.head_dim = 16;
-  c.max_position_embeddings = 256;
-  c.initializer_range = 0.2f;
-  return c;
-}
-
 // Groups of answers drawn from a random model are scored by training: every log-prob has to be the same 32 bits.
 bool one_policy(kernels::Context& ctx, DType dtype) {
-  Decoder decoder(small_model(), dtype);
+  Decoder decoder(tiny_model_config(97, 16), dtype);
   decoder.initialize(7);
   TrainerOptions options;
   options.valid_vocab = 97;

@@ -60,12 +60,6 @@ Score score(const Answer& answer) {
   }
 }
 
-std::vector<std::string> known_data_sources() {
-  std::vector<std::string> names;
-  for (const Scorer& scorer : kScorers) names.emplace_back(scorer.data_source);
-  return names;
-}
-
 void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults) {
   struct Unknown {
     int64_t first_line = 0, num_rows = 0;

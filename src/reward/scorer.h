@@ -28,8 +28,6 @@ Score score(const Answer& answer);
 // NaN and infinities become absent.
 Score finite_or_absent(Score given);
 
-std::vector<std::string> known_data_sources();
-
 // Before a run starts: adds data sources without scorer (once for each file, with the number of rows) and rows whose
 // ground truth their scorer cannot read.
 void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults);

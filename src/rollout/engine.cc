@@ -1,7 +1,6 @@
 #include "rollout/engine.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "rollout/batch.h"
@@ -10,34 +9,10 @@ namespace hone {
 
 namespace {
 
-// Adds the time until its end to a counter.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds), start_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point start_;
-};
-
-int64_t count_kv_blocks(const Decoder& decoder, const EngineOptions& options) {
-  const int64_t block_bytes = KvCache::block_bytes(decoder.config(), decoder.dtype());
-  const int64_t num_blocks = options.num_kv_blocks > 0 ? options.num_kv_blocks : options.kv_bytes / block_bytes;
-  if (num_blocks < 1) {
-    throw Error(fmt::format("a KV cache of {} bytes holds no block: one of {} tokens takes {} bytes", options.kv_bytes,
-                            kernels::kKvBlock, block_bytes),
-                "give the KV cache more memory");
-  }
-  return num_blocks;
-}
-
 const EngineOptions& checked(const EngineOptions& options) {
-  if (options.max_num_seqs < 1 || options.max_num_batched_tokens < 1) {
-    throw Error(fmt::format("max_num_seqs is {} and max_num_batched_tokens {}; both must be at least 1",
-                            options.max_num_seqs, options.max_num_batched_tokens));
+  if (options.max_num_seqs < 1 || options.max_num_batched_tokens < 1 || options.num_kv_blocks < 1) {
+    throw Error(fmt::format("max_num_seqs is {}, max_num_batched_tokens {}, num_kv_blocks {}; each must be at least 1",
+                            options.max_num_seqs, options.max_num_batched_tokens, options.num_kv_blocks));
   }
   return options;
 }
@@ -71,7 +46,7 @@ Engine::Engine(kernels::Context& ctx, const Decoder& decoder, const EngineOption
     : ctx_(ctx),
       decoder_(decoder),
       options_(checked(options)),
-      kv_(decoder.config(), decoder.dtype(), count_kv_blocks(decoder, options)),
+      kv_(decoder.config(), decoder.dtype(), options.num_kv_blocks),
       kv_version_(decoder.version()),
       scheduler_(options_, kv_.num_blocks(), kernels::kKvBlock) {}
 
@@ -131,7 +106,6 @@ void Engine::check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling
 
 bool Engine::step() {
   if (!has_work()) return false;
-  Stopwatch total(stats_.seconds);
   if (decoder_.version() != kv_version_) scheduler_.recompute_all();
   kv_version_ = decoder_.version();
   const Schedule& schedule = scheduler_.schedule();
@@ -143,7 +117,6 @@ bool Engine::step() {
 void Engine::run(const Schedule& schedule) {
   for (const auto& [to, from] : schedule.copies) kv_.copy_block(to, from);
   fill_batch(batch_, schedule);
-  Stopwatch model(stats_.model_seconds);
   Arena::Scope scope(ctx_.scratch);
   const int64_t num_draws = static_cast<int64_t>(schedule.draws.size());
   ComputeView y_RD = ctx_.scratch.take(decoder_.dtype(), num_draws, decoder_.config().hidden_size);

@@ -19,8 +19,7 @@
 namespace hone {
 
 struct EngineOptions : SchedulerOptions {
-  int64_t num_kv_blocks = 0;        // of kKvBlock tokens; 0: as many as kv_bytes hold
-  int64_t kv_bytes = 256 << 20;     // memory of the KV cache, all of it touched at once
+  int64_t num_kv_blocks = 0;        // of kKvBlock tokens, all of them touched at once
   int64_t logits_bytes = 64 << 20;  // at most this much of [rows, vocabulary] in float at once (one row at least)
 };
 
@@ -29,8 +28,6 @@ struct EngineStats {
   int64_t num_generated = 0;  // ids drawn
   int64_t num_prefilled = 0;  // ids computed that are not decodes: prompts once a group, and what is recomputed
   int64_t num_preemptions = 0;
-  double seconds = 0;        // in step()
-  double model_seconds = 0;  // of these in the decoder and the sampler
 };
 
 class Engine {

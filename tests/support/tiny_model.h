@@ -12,23 +12,15 @@
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "models/decoder.h"
+#include "models/tiny_config.h"
 #include "prompts/arithmetic_task.h"
 #include "weights/hf_folder.h"
 
 namespace hone::test {
 
 inline ModelConfig tiny_config() {
-  ModelConfig config;
-  config.vocab_size = 16;  // 14 are known to the tokenizer
-  config.hidden_size = 24;
-  config.intermediate_size = 40;
-  config.num_layers = 2;
-  config.num_heads = 4;
-  config.num_kv_heads = 2;
-  config.head_dim = 8;
+  ModelConfig config = tiny_model_config(16, 8);  // 14 ids are known to the tokenizer
   config.max_position_embeddings = 128;
-  config.initializer_range = 0.3f;  // so that the distributions are not flat
-  config.tie_word_embeddings = true;
   return config;
 }
 constexpr int64_t kTinyValidVocab = 14;
