@@ -230,7 +230,7 @@ int GrpoTraining::loop() {
     if (!metrics.values().empty()) {
       if (!run_.quiet()) {
         for (const auto& [name, value] : metrics.values()) {
-          if (name.starts_with("val-core/"))
+          if (name.starts_with("val-core/") && !name.ends_with("/std"))
             fmt::print("{}: {} {:.4f}\n", first ? "before training" : "validation", name, value);
         }
       }

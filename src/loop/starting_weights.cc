@@ -22,6 +22,7 @@ void check_weight_files(const std::string& folder, const std::string& load_forma
 std::unique_ptr<Decoder> starting_decoder(kernels::Context& ctx, const std::optional<std::string>& checkpoint,
                                           const std::string& folder, const std::string& load_format, uint64_t seed,
                                           DType dtype) {
+  const Doing doing("loading the model");
   if (checkpoint) return weights::load_decoder(ctx, *checkpoint, dtype);
   if (load_format != "dummy") return weights::load_decoder(ctx, folder, dtype);
   auto decoder = std::make_unique<Decoder>(weights::load_config(folder), dtype);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/activity.h"
 #include "io/json.h"
 #include "workers/frames.h"
 
@@ -44,6 +45,7 @@ class Worker {
   std::unique_ptr<ChildProcess> child_;
   bool fresh_ = false;  // no reply yet from this process
   int64_t num_starts_ = 0;
+  Activity activity_;  // for the watchdog, under the same lock
   Tail errors_;
 };
 

@@ -68,6 +68,23 @@ TEST(Worker, ManyThreadsTakeTurns) {
   EXPECT_EQ(worker.num_starts(), 1);
 }
 
+TEST(Worker, TheWatchdogSeesWhatItDoes) {
+  const auto doing = [] {
+    for (const Activity::State& state : Activity::all()) {
+      if (state.name == "the test's worker") return state.doing;
+    }
+    return std::string("gone");
+  };
+  Worker worker(shell("sleep 100"));
+  EXPECT_EQ(doing(), "idle");
+  std::thread asking([&] { error_of(worker, Json(), 2); });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (doing() == "idle" && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(doing().substr(0, 19), "answering, process ");
+  asking.join();
+  EXPECT_EQ(doing(), "idle");
+}
+
 TEST(Worker, ALateAnswerIsGivenUpInTimeAndTheNextRequestStartsAnew) {
   // sleeps at the first start, answers at the second
   const std::string flag =
