@@ -9,6 +9,7 @@
 #include "core/random.h"
 #include "text/byte_alphabet.h"
 #include "text/pre_pattern.h"
+#include "text/qwen_components.h"
 
 namespace hone::bench {
 
@@ -131,15 +132,10 @@ Json train_word_problem_tokenizer() {
     add(pair.first + pair.second);
     merges.push_back(Json::array({pair.first, pair.second}));
   }
-  const Json byte_level = Json::object({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}});
-  const Json split = Json::object({{"type", "Split"},
-                                   {"pattern", Json::object({{"Regex", text::kQwenRegex}})},
-                                   {"behavior", "Isolated"},
-                                   {"invert", false}});
   return Json::object(
       {{"normalizer", Json::object({{"type", "NFC"}})},
-       {"pre_tokenizer", Json::object({{"type", "Sequence"}, {"pretokenizers", Json::array({split, byte_level})}})},
-       {"decoder", byte_level},
+       {"pre_tokenizer", text::qwen_pre_tokenizer()},
+       {"decoder", text::byte_level_component()},
        {"model", Json::object({{"type", "BPE"}, {"vocab", Json(std::move(vocab))}, {"merges", std::move(merges)}})}});
 }
 

@@ -35,12 +35,6 @@ std::string byte_character(unsigned char byte) {
   return text;
 }
 
-std::string to_byte_characters(std::string_view bytes) {
-  std::string text;
-  for (const char byte : bytes) append_code_point(text, kAlphabet.character[static_cast<unsigned char>(byte)]);
-  return text;
-}
-
 std::optional<std::string> from_byte_characters(std::string_view characters) {
   std::string bytes;
   for (size_t i = 0; i < characters.size();) {

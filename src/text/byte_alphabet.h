@@ -11,8 +11,6 @@ namespace hone::text {
 
 // The character that stands for a byte, in UTF-8.
 std::string byte_character(unsigned char byte);
-// All bytes of `bytes` written as characters.
-std::string to_byte_characters(std::string_view bytes);
 // The bytes that `characters` stand for; nothing when one of them is not of the alphabet (or the UTF-8 is broken).
 std::optional<std::string> from_byte_characters(std::string_view characters);
 

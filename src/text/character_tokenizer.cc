@@ -7,26 +7,13 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "text/byte_alphabet.h"
-#include "text/pre_tokenizer.h"
+#include "text/qwen_components.h"
 
 namespace hone {
 
 using io::Json;
 
 namespace {
-
-Json byte_level() {
-  return Json::object(
-      {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", false}, {"use_regex", false}});
-}
-
-Json pre_tokenizer() {
-  const Json split = Json::object({{"type", "Split"},
-                                   {"pattern", Json::object({{"Regex", text::kQwenRegex}})},
-                                   {"behavior", "Isolated"},
-                                   {"invert", false}});
-  return Json::object({{"type", "Sequence"}, {"pretokenizers", Json::array({split, byte_level()})}});
-}
 
 Json added_token(int64_t id, const std::string& content) {
   return Json::object({{"id", id},
@@ -66,15 +53,16 @@ void write_character_tokenizer(const std::string& folder, std::string_view chara
   auto id = static_cast<int64_t>(characters.size());
   for (const std::string& content : special_tokens) added.push_back(added_token(id++, content));
   io::make_folders(folder);
-  io::write_json(io::join_path(folder, "tokenizer.json"), Json::object({{"version", "1.0"},
-                                                                        {"truncation", nullptr},
-                                                                        {"padding", nullptr},
-                                                                        {"added_tokens", added},
-                                                                        {"normalizer", nullptr},
-                                                                        {"pre_tokenizer", pre_tokenizer()},
-                                                                        {"post_processor", byte_level()},
-                                                                        {"decoder", byte_level()},
-                                                                        {"model", model(characters)}}));
+  io::write_json(io::join_path(folder, "tokenizer.json"),
+                 Json::object({{"version", "1.0"},
+                               {"truncation", nullptr},
+                               {"padding", nullptr},
+                               {"added_tokens", added},
+                               {"normalizer", nullptr},
+                               {"pre_tokenizer", text::qwen_pre_tokenizer()},
+                               {"post_processor", text::byte_level_component()},
+                               {"decoder", text::byte_level_component()},
+                               {"model", model(characters)}}));
   io::write_json(io::join_path(folder, "tokenizer_config.json"),
                  Json::object({{"add_bos_token", false},
                                {"add_prefix_space", false},

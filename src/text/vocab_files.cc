@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "io/file.h"
-#include "text/pre_pattern.h"
+#include "text/qwen_components.h"
 #include "text/tokenizer_component.h"
 
 namespace hone::text {
@@ -60,18 +60,14 @@ Json read_vocab_files(const std::string& folder) {
   const std::string path = io::join_path(folder, "tokenizer_config.json");
   const Json config = io::read_json(path);
   check_class(JsonAt(config, path));
-  const Json byte_level = Json::object({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}});
-  const Json split =
-      Json::object({{"type", "Split"}, {"pattern", Json::object({{"Regex", kQwenRegex}})}, {"behavior", "Isolated"}});
   Json model = Json::object({{"type", "BPE"}});
   model.set("vocab", io::read_json(io::join_path(folder, "vocab.json")));
   model.set("merges", read_merges(io::join_path(folder, "merges.txt")));
-  return Json::object(
-      {{"added_tokens", read_added_tokens(JsonAt(config, path))},
-       {"normalizer", Json::object({{"type", "NFC"}})},
-       {"pre_tokenizer", Json::object({{"type", "Sequence"}, {"pretokenizers", Json::array({split, byte_level})}})},
-       {"decoder", byte_level},
-       {"model", std::move(model)}});
+  return Json::object({{"added_tokens", read_added_tokens(JsonAt(config, path))},
+                       {"normalizer", Json::object({{"type", "NFC"}})},
+                       {"pre_tokenizer", qwen_pre_tokenizer()},
+                       {"decoder", byte_level_component()},
+                       {"model", std::move(model)}});
 }
 
 }  // namespace hone::text
