@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "text/unicode_reference.h"
 #include "text/utf8.h"
 
 namespace hone::text {
@@ -15,6 +16,8 @@ namespace {
 constexpr char32_t kEnd = 0x110000;
 constexpr char32_t kFirstMark = 0x300;  // below it every code point is in normal form C whatever its neighbours
 
+constexpr char32_t kUnknownComposite = 0x11938;  // the one pair that the reference does not compose
+
 // Beyond ASCII.
 bool is_white_space(char32_t c) {
   return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
@@ -23,7 +26,10 @@ bool is_white_space(char32_t c) {
 
 constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
 
-int combining_class(utf8proc_int32_t c) { return utf8proc_get_property(c)->combining_class; }
+int combining_class(utf8proc_int32_t c) {
+  const int combining_class = utf8proc_get_property(c)->combining_class;
+  return combining_class != 0 && is_unordered_mark(static_cast<char32_t>(c)) ? 0 : combining_class;
+}
 
 // Marks between two starters are put in the order of their classes. utf8proc would do it in quadratic time.
 void order_marks(std::vector<utf8proc_int32_t>& points) {
@@ -69,8 +75,8 @@ std::vector<bool> find_unstable() {
   for (char32_t c = 0x1161; c <= 0x11C2; ++c) unstable[c] = true;  // Hangul vowels and finals
   for (char32_t c = kFirstMark; c < kEnd; ++c) {
     if (c == 0xAC00) c = 0xE000;  // Hangul syllables are stable; surrogates do not occur
-    const utf8proc_property_t* property = utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
-    if (property->combining_class != 0) unstable[c] = true;
+    if (combining_class(static_cast<utf8proc_int32_t>(c)) != 0) unstable[c] = true;
+    if (c == kUnknownComposite) continue;
     utf8proc_int32_t parts[8];
     int boundary = 0;
     const auto count =
@@ -122,6 +128,8 @@ CharClass classify(char32_t value) {
     case UTF8PROC_CATEGORY_NL:
     case UTF8PROC_CATEGORY_NO:
       return CharClass::number;
+    case UTF8PROC_CATEGORY_CN:
+      return is_later_letter(value) ? CharClass::letter : is_later_number(value) ? CharClass::number : CharClass::other;
     default:
       return CharClass::other;
   }

@@ -65,6 +65,17 @@ TEST(Unicode, NormalFormComposes) {
   EXPECT_TRUE(may_change_under_nfc("cafe\u0301"));
 }
 
+TEST(Unicode, FollowsTheReferenceWhereItsUnicodeIsAnother) {
+  EXPECT_EQ(classify(U'\u1C89'), CharClass::letter);
+  EXPECT_EQ(classify(U'\U0002EBF0'), CharClass::letter);
+  EXPECT_EQ(classify(U'\U00010D49'), CharClass::number);
+  EXPECT_EQ(classify(U'\U00010D4A'), CharClass::letter);
+  EXPECT_EQ(classify(U'\U00010D66'), CharClass::other);
+  EXPECT_EQ(normalize_nfc("\U00011935\U00011930"), "\U00011935\U00011930");
+  EXPECT_EQ(normalize_nfc("e\u0301\u0898\u0323"), "\u00E9\u0898\u0323");
+  EXPECT_EQ(normalize_nfc("e\u0898\u0301\u0323"), "e\u0898\u0323\u0301");
+}
+
 TEST(Unicode, NormalFormOfManyMarksTakesNoQuadraticTime) {
   std::string marks;
   for (int i = 0; i < 200'000; ++i) marks += i % 2 == 0 ? "\u0301" : "\u0323";
