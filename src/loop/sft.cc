@@ -23,6 +23,7 @@ struct Inputs {
   int64_t valid_vocab = 0;
   std::vector<TrainSequence> train, validation;
   uint64_t hash = 0;
+  std::string end_note;  // for the user, when no file of the model names its end ids
 };
 
 // init_config is the older way to ask for random weights.
@@ -77,6 +78,7 @@ Inputs load_inputs(const SftRecipe& recipe, bool check_only) {
   if (end_ids.ids.empty()) {
     throw Error(end_ids.note, "an answer has to end on an id that the model can learn");
   }
+  inputs.end_note = end_ids.note;
   inputs.valid_vocab = tokenizer.vocab_size();
   if (inputs.valid_vocab > inputs.config.vocab_size) {
     throw Error(fmt::format("{}: the tokenizer knows {} ids, the model {}", inputs.source, inputs.valid_vocab,
@@ -197,6 +199,7 @@ int train_sft(SftRecipe recipe, const RunFlags& flags) {
   options.summary = fmt::format("{} steps of {} rows out of {}; {} parameters, {} on {}, {} threads",
                                 options.total_steps, recipe.data.train_batch_size, inputs.train.size(), parameters,
                                 options.numeric_mode, ctx.target.name, ctx.team.num_threads());
+  if (!inputs.end_note.empty()) options.summary += "\n" + inputs.end_note;
   if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
   SftTraining training(recipe, inputs, ctx, run, dtype);
