@@ -1,11 +1,13 @@
 #include "bench/load.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "bench/model_shapes.h"
@@ -63,20 +65,19 @@ std::vector<WeightFile> weight_files(const std::string& folder) {
   return files;
 }
 
-// Reads every byte of the files into memory of their size that is newly had from the system, as a loader that keeps
-// what it reads has to: pieces of kPiece bytes by all threads.
-void read_all(kernels::Context& ctx, const std::vector<WeightFile>& files) {
+// Reads every byte of the files with all threads, in pieces of kPiece bytes: into memory of their size that is newly
+// had from the system, as a program that keeps what it reads has to; or over and over into one piece a thread, which is
+// the page cache alone.
+void read_all(kernels::Context& ctx, const std::vector<WeightFile>& files, bool keep) {
   for (const WeightFile& file : files) {
-    const std::unique_ptr<char, void (*)(void*)> memory(
-        static_cast<char*>(std::aligned_alloc(4096, static_cast<size_t>((file.size_bytes + 4095) / 4096 * 4096))),
-        std::free);
-    HONE_CHECK(memory != nullptr, "no memory for {} bytes", file.size_bytes);
+    Buffer<char> memory(keep ? file.size_bytes : ctx.team.num_threads() * kPiece);
     const int fd = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) io::raise_system("open", file.path, errno);
-    ctx.team.run((file.size_bytes + kPiece - 1) / kPiece, [&](int64_t piece) {
-      const int64_t end = std::min(file.size_bytes, (piece + 1) * kPiece);
-      for (int64_t at = piece * kPiece; at < end;) {
-        const ssize_t n = ::pread(fd, memory.get() + at, static_cast<size_t>(end - at), at);
+    ctx.team.run((file.size_bytes + kPiece - 1) / kPiece, [&](int64_t piece, int thread) {
+      const int64_t begin = piece * kPiece, end = std::min(file.size_bytes, begin + kPiece);
+      char* to = memory.data() + (keep ? begin : thread * kPiece);
+      for (int64_t at = begin; at < end;) {
+        const ssize_t n = ::pread(fd, to + (at - begin), static_cast<size_t>(end - at), at);
         HONE_CHECK(n > 0, "read {} bytes of {} at {}", n, file.path, at);
         at += n;
       }
@@ -84,6 +85,27 @@ void read_all(kernels::Context& ctx, const std::vector<WeightFile>& files) {
     ::close(fd);
   }
 }
+
+double process_cpu_seconds() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Wall and processor seconds of every repetition of one thing.
+struct Times {
+  std::vector<double> wall, cpu;
+
+  void add(const std::function<void()>& body) {
+    let_spinners_sleep();
+    const double before = process_cpu_seconds();
+    wall.push_back(seconds_of(body));
+    cpu.push_back(process_cpu_seconds() - before);
+  }
+};
 
 io::Json numbers(const std::vector<double>& values) {
   io::Json list = io::Json::array();
@@ -96,43 +118,50 @@ void measure(const Options& options, kernels::Context& ctx, DType dtype, const s
   const std::vector<WeightFile> files = weight_files(folder);
   double bytes = 0;
   for (const WeightFile& file : files) bytes += static_cast<double>(file.size_bytes);
-  read_all(ctx, files);  // into the page cache
-  std::vector<double> load_seconds, read_seconds;
+  read_all(ctx, files, false);  // into the page cache
+  Times sample, train, read, cached;
   int64_t parameters = 0;
+  const auto load = [&](Times& times, DecoderUse use) {
+    std::unique_ptr<Decoder> decoder;
+    times.add([&] { decoder = weights::load_decoder(ctx, folder, dtype, use); });
+    parameters = decoder->config().num_parameters();
+  };
   for (int i = 0; i < std::min(options.repetitions, 5); ++i) {
-    for (const bool loads : {i % 2 == 0, i % 2 != 0}) {
-      let_spinners_sleep();
-      if (!loads) {
-        read_seconds.push_back(seconds_of([&] { read_all(ctx, files); }));
-        continue;
-      }
-      std::unique_ptr<Decoder> decoder;
-      load_seconds.push_back(seconds_of([&] { decoder = weights::load_decoder(ctx, folder, dtype); }));
-      parameters = decoder->config().num_parameters();
-    }
+    load(sample, DecoderUse::sample);
+    read.add([&] { read_all(ctx, files, true); });
+    load(train, DecoderUse::train);
+    cached.add([&] { read_all(ctx, files, false); });
   }
-  const double load = median(load_seconds), read = median(read_seconds);
+  const double seconds = median(sample.wall), read_seconds = median(read.wall);
   const io::SafetensorsReader reader(folder);
-  io::Json line = io::Json::object({{"name", "load_" + name},
-                                    {"dtype", hone::name(dtype)},
-                                    {"stored", io::name(reader.tensors().front().type)},
-                                    {"target", ctx.target.name},
-                                    {"threads", int64_t{ctx.team.num_threads()}},
-                                    {"parameters", parameters},
-                                    {"bytes", bytes},
-                                    {"seconds", load},
-                                    {"load_bytes_per_s", bytes / load},
-                                    {"read_seconds", read},
-                                    {"read_bytes_per_s", bytes / read},
-                                    {"ratio", read / load},
-                                    {"all_seconds", numbers(load_seconds)},
-                                    {"all_read_seconds", numbers(read_seconds)}});
-  options.print(options.json ? line.dump()
-                             : fmt::format("load_{:<14} {} {} x{}: {:.2f} GB of {} in {:.3f} s, {:.2f} GB/s; reading "
-                                           "alone {:.2f} GB/s, ratio {:.3f}",
-                                           name, hone::name(dtype), ctx.target.name, ctx.team.num_threads(),
-                                           bytes * 1e-9, io::name(reader.tensors().front().type), load,
-                                           bytes / load * 1e-9, bytes / read * 1e-9, read / load));
+  const std::string stored = io::name(reader.tensors().front().type);
+  const io::Json line = io::Json::object({{"name", "load_" + name},
+                                          {"dtype", hone::name(dtype)},
+                                          {"stored", stored},
+                                          {"target", ctx.target.name},
+                                          {"threads", int64_t{ctx.team.num_threads()}},
+                                          {"parameters", parameters},
+                                          {"bytes", bytes},
+                                          {"seconds", seconds},
+                                          {"load_bytes_per_s", bytes / seconds},
+                                          {"read_seconds", read_seconds},
+                                          {"read_bytes_per_s", bytes / read_seconds},
+                                          {"ratio", read_seconds / seconds},
+                                          {"train_seconds", median(train.wall)},
+                                          {"page_cache_seconds", median(cached.wall)},
+                                          {"cpu_seconds", median(sample.cpu)},
+                                          {"read_cpu_seconds", median(read.cpu)},
+                                          {"train_cpu_seconds", median(train.cpu)},
+                                          {"page_cache_cpu_seconds", median(cached.cpu)},
+                                          {"all_seconds", numbers(sample.wall)},
+                                          {"all_read_seconds", numbers(read.wall)}});
+  options.print(options.json
+                    ? line.dump()
+                    : fmt::format("load_{:<14} {} {} x{}: {:.2f} GB of {} in {:.3f} s, {:.2f} GB/s; read into memory "
+                                  "{:.2f} GB/s, ratio {:.3f}; page cache alone {:.2f} GB/s; ready to train {:.3f} s",
+                                  name, hone::name(dtype), ctx.target.name, ctx.team.num_threads(), bytes * 1e-9,
+                                  stored, seconds, bytes / seconds * 1e-9, bytes / read_seconds * 1e-9,
+                                  read_seconds / seconds, bytes / median(cached.wall) * 1e-9, median(train.wall)));
 }
 
 // Weights in both forms, the file in page cache and once more as it is read.

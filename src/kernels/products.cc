@@ -62,24 +62,24 @@ PackedMatrix PackedMatrix::allocate(const cpu::Target& target, DType dtype, int6
 }
 
 void pack(Context& ctx, PackedMatrix& packed, View<const float> w_NK) {
+  HONE_CHECK(packed.columns == w_NK.rows, "packed {}x{} from {}x{}", packed.columns, packed.depth, w_NK.rows,
+             w_NK.cols);
   ctx.team.run(ceil_div(packed.columns, packed.panel), [&](int64_t p) {
-    const int64_t first = p * packed.panel;
-    pack_rows(ctx.target, packed, w_NK, first, std::min(packed.panel, packed.columns - first));
+    const int64_t first = p * packed.panel, count = std::min(packed.panel, packed.columns - first);
+    pack_rows(ctx.target, packed, w_NK.slice_rows(first, count), first);
   });
 }
 
-void pack_rows(const cpu::Target& target, PackedMatrix& packed, View<const float> w_NK, int64_t first, int64_t count) {
+void pack_rows(const cpu::Target& target, PackedMatrix& packed, View<const float> rows_NK, int64_t first) {
   const ProductKernels& kernels = *target.products;
   HONE_CHECK(packed.panel == kernels.panel, "panel {} on {}", packed.panel, target.name);
-  HONE_CHECK(packed.columns == w_NK.rows && packed.depth == w_NK.cols, "packed {}x{} from {}x{}", packed.columns,
-             packed.depth, w_NK.rows, w_NK.cols);
-  HONE_CHECK(first % packed.panel == 0 && first + count <= packed.columns, "rows {}+{} of {}", first, count,
-             packed.columns);
+  HONE_CHECK(first % packed.panel == 0 && first + rows_NK.rows <= packed.columns && packed.depth == rows_NK.cols,
+             "rows {}+{} of {} for {}x{}", first, rows_NK.rows, rows_NK.cols, packed.columns, packed.depth);
   const int64_t panel_bytes = packed.panel * padded_depth(packed.dtype, packed.depth) * size_bytes(packed.dtype);
   const auto turn = packed.dtype == DType::f32 ? kernels.turn_f32 : kernels.turn_f32_to_bf16;
-  for (int64_t n = first; n < first + count; n += packed.panel) {
-    turn(PackBlock{packed.data.data() + n / packed.panel * panel_bytes, w_NK.row(n), w_NK.stride,
-                   std::min(packed.panel, packed.columns - n), packed.depth});
+  for (int64_t n = 0; n < rows_NK.rows; n += packed.panel) {
+    turn(PackBlock{packed.data.data() + (first + n) / packed.panel * panel_bytes, rows_NK.row(n), rows_NK.stride,
+                   std::min(packed.panel, rows_NK.rows - n), packed.depth});
   }
 }
 

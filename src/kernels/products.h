@@ -28,9 +28,9 @@ enum class Store { overwrite, add };
 
 // Packs W for y = x W^T: columns = N, depth = K.
 void pack(Context& ctx, PackedMatrix& packed, View<const float> w_NK);
-// The same for the panels that rows [first, first + count) of W fill, on the calling thread alone: for a loader that
-// has just made them. `first` is a multiple of packed.panel, and so is `count` but at the end.
-void pack_rows(const cpu::Target& target, PackedMatrix& packed, View<const float> w_NK, int64_t first, int64_t count);
+// The same for the panels that some rows of W fill, from row `first` on, on the calling thread alone: for a loader that
+// has just made them. `first` is a multiple of packed.panel, and so is their number but at the end of W.
+void pack_rows(const cpu::Target& target, PackedMatrix& packed, View<const float> rows_NK, int64_t first);
 // Packs W for dx = dy W: columns = K, depth = N.
 void pack_transposed(Context& ctx, PackedMatrix& packed, View<const float> w_NK);
 

@@ -51,9 +51,12 @@ ConstComputeView as_product_input(kernels::Context& ctx, DType dtype, View<const
 
 }  // namespace
 
-Decoder::Decoder(const ModelConfig& config, DType dtype)
+Decoder::Decoder(const ModelConfig& config, DType dtype, DecoderUse use)
     : config_(config), dtype_(dtype), layout_(config), inv_freq_(rotary_frequencies(config)) {
-  for (const ParameterSpec& spec : layout_.parameters) parameters_.emplace_back(spec);
+  for (size_t p = 0; p < layout_.parameters.size(); ++p) {
+    const bool is_read = !layout_.parameters[p].packed || p == layout_.embedding;  // as it is, not packed
+    parameters_.emplace_back(layout_.parameters[p], is_read || use == DecoderUse::train);
+  }
 }
 
 Decoder::~Decoder() = default;
@@ -105,6 +108,12 @@ void Decoder::publish(kernels::Context& ctx, int32_t version) {
 Decoder::ActivationsPtr Decoder::make_activations() { return ActivationsPtr(new Activations); }
 
 void Decoder::DeleteActivations::operator()(Activations* activations) const { delete activations; }
+
+double Decoder::sampling_weight_bytes(const ModelConfig& c, DType dtype) {
+  const double table = static_cast<double>(c.vocab_size) * static_cast<double>(c.hidden_size);
+  const double packed = static_cast<double>(c.num_parameters()) - (c.tie_word_embeddings ? 0 : table);
+  return packed * static_cast<double>(size_bytes(dtype)) + 4 * table;
+}
 
 int64_t Decoder::activation_bytes_per_token(const ModelConfig& c, DType dtype) {
   const int64_t in_float = 2 * (c.hidden_size + 1) + c.q_size() + 2 * c.kv_size() + 2 * c.num_heads + c.num_kv_heads +

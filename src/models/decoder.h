@@ -18,10 +18,14 @@ namespace hone {
 struct Activations;  // what backward needs of a forward
 struct LayerActivations;
 
+// What a decoder is for: one that only samples keeps the packed weights and the embedding, about half of the memory; it
+// is filled by loading, and cannot be published anew or saved.
+enum class DecoderUse { train, sample };
+
 class Decoder {
  public:
   // Parameters are allocated, not filled: load (weights/hf_folder.h) or initialize.
-  Decoder(const ModelConfig& config, DType dtype);
+  Decoder(const ModelConfig& config, DType dtype, DecoderUse use = DecoderUse::train);
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -54,6 +58,8 @@ class Decoder {
   void backward(kernels::Context& ctx, const ForwardBatch& batch, const KvCache& kv, View<const float> dy_RD,
                 Activations& saved);
 
+  // Bytes of the weights that a decoder for sampling holds.
+  static double sampling_weight_bytes(const ModelConfig& config, DType dtype);
   // Bytes per token that Activations hold, for the memory estimate.
   static int64_t activation_bytes_per_token(const ModelConfig& config, DType dtype);
   struct DeleteActivations {

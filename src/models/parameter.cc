@@ -21,7 +21,9 @@ std::vector<int64_t> ParameterSpec::shape(const Piece& piece) const {
   HONE_CHECK(false, "parameter kind {}", static_cast<int>(kind));
 }
 
-Parameter::Parameter(ParameterSpec spec) : spec_(std::move(spec)), rows_(spec_.rows()), master_(rows_ * spec_.cols) {
+Parameter::Parameter(ParameterSpec spec, bool has_master)
+    : spec_(std::move(spec)), rows_(spec_.rows()), master_(has_master ? rows_ * spec_.cols : 0) {
+  HONE_CHECK(has_master || spec_.packed, "{} is read as it is", pieces().front().name);
   int64_t next = 0;
   for (const Piece& piece : pieces()) {
     HONE_CHECK(piece.row == next, "piece {} starts at row {}, not {}", piece.name, piece.row, next);
@@ -39,10 +41,14 @@ void Parameter::fill(kernels::Context& ctx, DType dtype, const RowSource& source
     forward_ = kernels::PackedMatrix::allocate(ctx.target, dtype, rows_, cols());
   }
   const int64_t task_rows = spec_.packed ? forward_.panel : std::max<int64_t>(1, kFillElements / cols());
-  ctx.team.run((rows_ + task_rows - 1) / task_rows, [&](int64_t task) {
+  Arena::Scope scope(ctx.scratch);
+  const View<float> passing = ctx.scratch.take<float>(has_master() ? 0 : ctx.team.num_threads() * task_rows, cols());
+  ctx.team.run((rows_ + task_rows - 1) / task_rows, [&](int64_t task, int thread) {
     const int64_t first = task * task_rows, count = std::min(task_rows, rows_ - first);
-    source(first, count, master_.data() + first * cols());
-    if (spec_.packed) kernels::pack_rows(ctx.target, forward_, std::as_const(*this).master(), first, count);
+    const View<float> rows = has_master() ? master_.view(rows_, cols()).slice_rows(first, count)
+                                          : passing.slice_rows(thread * task_rows, count);
+    source(first, count, rows.data);
+    if (spec_.packed) kernels::pack_rows(ctx.target, forward_, rows, first);
   });
 }
 

@@ -36,7 +36,8 @@ struct ParameterSpec {
 
 class Parameter {
  public:
-  explicit Parameter(ParameterSpec spec);
+  // Without a master (what samples alone) a packed matrix has its packed form only, which fill() makes.
+  explicit Parameter(ParameterSpec spec, bool has_master = true);
 
   const ParameterSpec& spec() const { return spec_; }
   const std::vector<Piece>& pieces() const { return spec_.pieces; }
@@ -44,13 +45,14 @@ class Parameter {
   int64_t rows() const { return rows_; }
   int64_t cols() const { return spec_.cols; }
   int64_t size() const { return rows_ * cols(); }
+  bool has_master() const { return master_.size() == size(); }
   View<float> master() { return master_.view(rows_, cols()); }
   View<const float> master() const { return master_.view(rows_, cols()); }
   View<const float> vector() const { return {master_.data(), size()}; }  // of a norm or a bias
   View<float> gradient();
   void allocate_gradient() { gradient_ = Buffer<float>(size()); }
-  // Fills the master weights: source(first_row, rows, out) is asked for every row once, from all threads; packs them
-  // for forward products of `dtype` while they are warm.
+  // Fills the weights: source(first_row, rows, out) is asked for every row once, from all threads; packs them for
+  // forward products of `dtype` while they are warm.
   using RowSource = std::function<void(int64_t first_row, int64_t rows, float* out)>;
   void fill(kernels::Context& ctx, DType dtype, const RowSource& source);
   // Repacks the master weights for products of the given dtype.

@@ -72,10 +72,10 @@ void load_weights(kernels::Context& ctx, Decoder& decoder, const std::string& fo
   load_checked(ctx, decoder, open_model_files(folder, decoder.config()));
 }
 
-std::unique_ptr<Decoder> load_decoder(kernels::Context& ctx, const std::string& folder, DType dtype) {
+std::unique_ptr<Decoder> load_decoder(kernels::Context& ctx, const std::string& folder, DType dtype, DecoderUse use) {
   const ModelConfig config = load_config(folder);
   const ModelFiles files = open_model_files(folder, config);
-  auto decoder = std::make_unique<Decoder>(config, dtype);
+  auto decoder = std::make_unique<Decoder>(config, dtype, use);
   load_checked(ctx, *decoder, files);
   return decoder;
 }

@@ -15,7 +15,8 @@ namespace hone::weights {
 void load_weights(kernels::Context& ctx, Decoder& decoder, const std::string& folder);
 
 // Reads folder/config.json, checks the files, allocates, and loads.
-std::unique_ptr<Decoder> load_decoder(kernels::Context& ctx, const std::string& folder, DType dtype);
+std::unique_ptr<Decoder> load_decoder(kernels::Context& ctx, const std::string& folder, DType dtype,
+                                      DecoderUse use = DecoderUse::train);
 // The same on the calling thread, on the machine's own target.
 std::unique_ptr<Decoder> load_decoder(const std::string& folder, DType dtype);
 

@@ -226,6 +226,7 @@ TEST_F(HfFolder, LoadingPacksWhatPublishingPacks) {
     for (const DType dtype : {DType::f32, DType::bf16}) {
       kernels::Context loading(3, target), publishing(1, target);
       const auto loaded = weights::load_decoder(loading, folder, dtype);
+      const auto sampling = weights::load_decoder(loading, folder, dtype, DecoderUse::sample);
       const auto published = weights::load_decoder(publishing, folder, dtype);
       published->publish(publishing, 0);
       for (size_t p = 0; p < loaded->parameters().size(); ++p) {
@@ -235,6 +236,9 @@ TEST_F(HfFolder, LoadingPacksWhatPublishingPacks) {
         if (a.size_bytes() == 0) continue;
         EXPECT_EQ(std::memcmp(a.data.data(), b.data.data(), static_cast<size_t>(a.size_bytes())), 0)
             << target.name << " " << loaded->parameters()[p].pieces().front().name;
+        const kernels::PackedMatrix& c = sampling->parameters()[p].forward();
+        EXPECT_EQ(std::memcmp(c.data.data(), b.data.data(), static_cast<size_t>(b.size_bytes())), 0) << target.name;
+        EXPECT_EQ(sampling->parameters()[p].has_master(), p == 0) << "the embedding alone is read as it is";
       }
     }
   }
