@@ -1,6 +1,8 @@
 #include "weights/model_files.h"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -116,34 +118,49 @@ const io::StoredTensor& ModelFiles::at(const std::string& name) const {
   return *tensor;
 }
 
+namespace {
+
+std::string unfitting(const ModelFiles& files, const ParameterSpec& spec, const Piece& piece) {
+  const io::StoredTensor* tensor = files.find(piece.name);
+  const std::vector<int64_t> shape = spec.shape(piece);
+  if (tensor == nullptr) {
+    if (files.is_lost(piece.name)) return "";
+    return fmt::format("{}: tensor {}: expected shape {}, found no such tensor{}", files.list(), piece.name,
+                       io::shape_text(shape), why_missing(piece.name));
+  }
+  if (tensor->shape != shape) {
+    return fmt::format("{}: tensor {}: expected shape {}, found {}", tensor->file, piece.name, io::shape_text(shape),
+                       io::shape_text(tensor->shape));
+  }
+  if (is_float(tensor->type)) return "";
+  return fmt::format("{}: tensor {}: expected F32, BF16 or F16, found {}", tensor->file, piece.name,
+                     io::name(tensor->type));
+}
+
+}  // namespace
+
 void check_tensors(const ModelFiles& files, const ModelConfig& config, io::Faults& faults) {
   const ModelLayout layout(config);
+  std::vector<std::string> wrong, unexpected;
   std::set<std::string> known;
   for (const ParameterSpec& spec : layout.parameters) {
     for (const Piece& piece : spec.pieces) {
       known.insert(piece.name);
-      const io::StoredTensor* tensor = files.find(piece.name);
-      const std::vector<int64_t> shape = spec.shape(piece);
-      if (tensor == nullptr) {
-        if (files.is_lost(piece.name)) continue;
-        faults.add(fmt::format("{}: tensor {}: expected shape {}, found no such tensor{}", files.list(), piece.name,
-                               io::shape_text(shape), why_missing(piece.name)));
-      } else if (tensor->shape != shape) {
-        faults.add(fmt::format("{}: tensor {}: expected shape {}, found {}", tensor->file, piece.name,
-                               io::shape_text(shape), io::shape_text(tensor->shape)));
-      } else if (!is_float(tensor->type)) {
-        faults.add(fmt::format("{}: tensor {}: expected F32, BF16 or F16, found {}", tensor->file, piece.name,
-                               io::name(tensor->type)));
-      }
+      if (std::string fault = unfitting(files, spec, piece); !fault.empty()) wrong.push_back(std::move(fault));
     }
   }
   for (const io::SafetensorsReader& file : files.files()) {
     for (const io::StoredTensor& tensor : file.tensors()) {
       if (known.contains(tensor.name) || is_ignored(tensor.name)) continue;
       if (config.tie_word_embeddings && tensor.name == kHead) continue;
-      faults.add(fmt::format("{}: tensor {}: expected no such tensor, found {}: {}", tensor.file, tensor.name,
-                             io::shape_text(tensor.shape), why_unexpected(tensor.name, config)));
+      unexpected.push_back(fmt::format("{}: tensor {}: expected no such tensor, found {}: {}", tensor.file, tensor.name,
+                                       io::shape_text(tensor.shape), why_unexpected(tensor.name, config)));
     }
+  }
+  // by turns: a long list is cut when it is shown, and either kind may be the one that explains the other
+  for (size_t i = 0; i < std::max(wrong.size(), unexpected.size()); ++i) {
+    if (i < unexpected.size()) faults.add(std::move(unexpected[i]));
+    if (i < wrong.size()) faults.add(std::move(wrong[i]));
   }
 }
 

@@ -279,8 +279,8 @@ std::vector<BrokenFile> broken_files() {
            return true;
          });
        },
-       {"tensor model.norm.weight: expected shape [12], found no such tensor",
-        "tensor norm.weight: expected no such tensor, found [12]: names begin with model."}},
+       {"tensor model.embed_tokens.weight: expected shape [23, 12], found no such tensor",
+        "tensor embed_tokens.weight: expected no such tensor, found [23, 12]: names begin with model."}},
       {"biases that config.json does not name",
        Family::llama,
        false,
