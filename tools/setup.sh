@@ -1,11 +1,16 @@
 #!/bin/sh
 # Installs the Debian packages of tools/packages.txt that are missing; does nothing when all are there.
-# `tools/setup.sh ci` also installs what only continuous integration needs. Without the rights to install it names the
-# missing packages and the command for an administrator, and ends with 2.
+# `tools/setup.sh optional` also installs what single features need, `tools/setup.sh ci` that and what only continuous
+# integration needs. Without the rights to install it names the missing packages and the command for an administrator,
+# and ends with 2.
 set -eu
 cd "$(dirname "$0")/.."
 
-wanted=$(awk -v ci="${1:-}" '!/^#/ && NF && ($2 != "ci" || ci == "ci") { print $1 }' tools/packages.txt)
+wanted=$(awk -v with="${1:-}" '
+  /^#/ || !NF { next }
+  $2 == "ci" && with != "ci" { next }
+  $2 == "optional" && with != "ci" && with != "optional" { next }
+  { print $1 }' tools/packages.txt)
 
 if ! command -v dpkg-query >/dev/null; then
   echo "set-up: this is no Debian, so nothing is installed; see tools/packages.txt for what the build needs" >&2

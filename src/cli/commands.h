@@ -25,6 +25,8 @@ int run_sft(const RunArgs& args);
 
 struct EvalArgs {
   std::string model, dump;
+  std::string chat_template;           // in place of the model's
+  std::vector<std::string> arguments;  // name=value for the template
   std::vector<std::string> data;
   int64_t n = 1, max_samples = -1, max_num_seqs = 256;
   std::optional<int64_t> max_new_tokens;  // default: 512, or what the model's context leaves
@@ -38,7 +40,10 @@ int run_eval(const EvalArgs& args);
 
 struct GenerateArgs {
   std::string model;
-  std::vector<std::string> prompts;  // none: lines of standard input
+  bool chat = false;  // prompts are what a user says, or conversations as JSON
+  std::string system, chat_template;
+  std::vector<std::string> arguments;  // name=value for the template
+  std::vector<std::string> prompts;    // none: lines of standard input
   int64_t n = 1;
   std::optional<int64_t> max_new_tokens;  // default: 128, or what the model's context leaves
   double temperature = 1.0;

@@ -1,6 +1,7 @@
 // hone eval: a model's score on data, mean@n and pass@n for each data source.
 #include <filesystem>
 
+#include "cli/chat_arguments.h"
 #include "cli/commands.h"
 #include "core/error.h"
 #include "io/json.h"
@@ -16,7 +17,10 @@ namespace {
 
 std::vector<Prompt> load_eval_prompts(const EvalArgs& args, const Tokenizer& tokenizer) {
   io::Faults faults;
+  const ChatTemplate chat(args.model, args.chat_template, tokenizer);
   PromptSetOptions options;
+  options.chat.chat = &chat;
+  options.chat.arguments = template_arguments(args.arguments, chat);
   options.files = args.data;
   options.max_samples = args.max_samples;
   options.max_prompt_length = int64_t{1} << 20;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "cli/chat_arguments.h"
 #include "cli/commands.h"
 #include "core/error.h"
 #include "io/json.h"
@@ -10,6 +11,44 @@
 namespace hone::cli {
 
 namespace {
+
+// A conversation: JSON as it is, or what a user says after the system text.
+io::Json messages_of(const std::string& text, const std::string& system) {
+  const size_t first = text.find_first_not_of(" \t");
+  if (first != std::string::npos && (text[first] == '{' || text[first] == '[')) {
+    const io::Json given = io::parse_json(text, "prompt");
+    if (!given.is_object()) return given;
+    const io::Json* messages = given.find("messages");
+    return messages != nullptr ? *messages : io::JsonAt(given, "prompt")["prompt"].value();
+  }
+  io::Json messages = io::Json::array();
+  if (!system.empty()) messages.push_back(io::Json::object({{"role", "system"}, {"content", system}}));
+  messages.push_back(io::Json::object({{"role", "user"}, {"content", text}}));
+  return messages;
+}
+
+void fill_prompts(const GenerateArgs& args, const Tokenizer& tokenizer, std::vector<Prompt>& prompts) {
+  if (!args.chat) {
+    for (Prompt& prompt : prompts) {
+      prompt.ids = tokenizer.encode(prompt.text, true);
+      tokenizer.add_prefix(prompt.ids);
+    }
+    return;
+  }
+  const ChatTemplate chat(args.model, args.chat_template, tokenizer);
+  ChatOptions options;
+  options.add_generation_prompt = true;
+  options.arguments = template_arguments(args.arguments, chat);
+  for (Prompt& prompt : prompts) {
+    try {
+      ChatIds ids = chat.tokenize(messages_of(prompt.text, args.system), options);
+      prompt.text = std::move(ids.text);
+      prompt.ids = std::move(ids.ids);
+    } catch (const Error& error) {
+      throw Error(fmt::format("prompt {}: {}", prompt.line, error.what()), error.hint());
+    }
+  }
+}
 
 std::vector<Prompt> read_prompts(const GenerateArgs& args, const Tokenizer& tokenizer) {
   std::vector<std::string> texts = args.prompts;
@@ -22,10 +61,9 @@ std::vector<Prompt> read_prompts(const GenerateArgs& args, const Tokenizer& toke
     prompt.text = text;
     prompt.file = "prompt";
     prompt.line = static_cast<int64_t>(prompts.size()) + 1;
-    prompt.ids = tokenizer.encode(text, true);
-    tokenizer.add_prefix(prompt.ids);
     prompts.push_back(std::move(prompt));
   }
+  fill_prompts(args, tokenizer, prompts);
   return prompts;
 }
 

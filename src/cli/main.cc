@@ -95,6 +95,8 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   e->add_option("--threads", a.eval.threads, "0: one for each core")->capture_default_str();
   e->add_option("--dump", a.eval.dump, "write every answer to this JSONL file");
   e->add_flag("--json", a.eval.json, "one JSON object a data source");
+  e->add_option("--chat-template", a.eval.chat_template, "for lists of messages, in place of the model's template");
+  e->add_option("--arg", a.eval.arguments, "NAME=VALUE for the template, e.g. enable_thinking=false");
 
   CLI::App* g = add(app, "generate", "answer prompts", a.generate, run_generate, exit_code);
   g->add_option("--model", a.generate.model, "Hugging Face folder")->required();
@@ -106,6 +108,11 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   g->add_option("--dtype", a.generate.dtype, "auto, bfloat16, float32")->capture_default_str();
   g->add_option("--seed", a.generate.seed, "of the samples")->capture_default_str();
   g->add_option("--threads", a.generate.threads, "0: one for each core")->capture_default_str();
+  g->add_flag("--chat", a.generate.chat,
+              "prompts are what a user says, or conversations as JSON ({\"messages\": [...]} or a list)");
+  g->add_option("--system", a.generate.system, "with --chat: the system text of what a user says");
+  g->add_option("--chat-template", a.generate.chat_template, "with --chat: in place of the model's template");
+  g->add_option("--arg", a.generate.arguments, "with --chat: NAME=VALUE for the template");
   g->add_flag("--json", a.generate.json, "one JSON object an answer, with ids and log-probs");
 
   CLI::App* t = add(app, "tokenize", "text to ids and back", a.tokenize, run_tokenize, exit_code);

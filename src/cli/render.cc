@@ -4,6 +4,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "cli/chat_arguments.h"
 #include "cli/commands.h"
 #include "core/error.h"
 #include "io/file.h"
@@ -62,24 +63,6 @@ std::vector<Conversation> read_conversations(const RenderArgs& args) {
   }
   faults.raise_if_any("the rows cannot be read");
   return all;
-}
-
-io::Json arguments_of(const std::vector<std::string>& given) {
-  io::Json arguments = io::Json::object();
-  for (const std::string& argument : given) {
-    const size_t equals = argument.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw Error(fmt::format("--arg: expected NAME=VALUE, found \"{}\"", argument));
-    }
-    const std::string value = argument.substr(equals + 1);
-    try {
-      arguments.set(argument.substr(0, equals), io::parse_json(value, "--arg"));
-    } catch (const Error&) {  // no JSON: text
-      const bool is_true = value == "True", is_false = value == "False";
-      arguments.set(argument.substr(0, equals), is_true || is_false ? io::Json(is_true) : io::Json(value));
-    }
-  }
-  return arguments;
 }
 
 std::string today() {
@@ -144,11 +127,10 @@ int run_render(const RenderArgs& args) {
   const Tokenizer tokenizer = Tokenizer::load(args.tokenizer);
   const ChatTemplate chat(args.tokenizer, args.chat_template, tokenizer);
   ChatOptions options;
-  options.arguments = arguments_of(args.arguments);
+  options.arguments = template_arguments(args.arguments, chat);
   options.continue_final_message = args.continue_final_message;
   if (!args.date.empty()) options.date = args.date == "today" ? today() : args.date;
   const io::Json tools = args.tools.empty() ? io::Json() : io::read_json(args.tools);
-  for (const std::string& line : chat.unused_arguments(options.arguments)) fmt::print(stderr, "note: {}\n", line);
   if (!args.json && !args.text) fmt::print("template: {}\n", chat.describe());
   int64_t row = 0;
   for (const Conversation& conversation : read_conversations(args)) {

@@ -59,6 +59,12 @@ bool from_json(const Json& json, std::vector<T>& out) {
   return true;
 }
 
+bool from_json(const Json& json, Json& out) {
+  if (json.is_object()) out = json;
+  if (json.is_null()) out = Json::object();
+  return json.is_object() || json.is_null();
+}
+
 template <class T>
 Json to_json(const T& value) {
   return Json(value);
@@ -155,8 +161,8 @@ Json Field::value() const {
 
 std::string Field::type_text() const {
   constexpr const char* kTexts[] = {
-      "true or false",   "integer",         "number",         "text",        "text or a list of texts",
-      "list of numbers", "integer or null", "number or null", "text or null"};
+      "true or false",   "integer",         "number",         "text",         "text or a list of texts",
+      "list of numbers", "integer or null", "number or null", "text or null", "group of any keys"};
   return kTexts[target_.index()];
 }
 
@@ -190,6 +196,17 @@ std::string Field::fault_of(const Json& item) const {
   }
   if (allowed) return "";
   return fmt::format("expected {}, found {}{}", range_text(), item.describe(), reason_.empty() ? "" : ": " + reason_);
+}
+
+void Field::assign_member(std::string_view path, const Json& value) {
+  Json* group = std::get<Json*>(target_);
+  for (size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+    const std::string_view name = path.substr(0, dot);
+    Json* next = group->find(name);
+    group = next != nullptr && next->is_object() ? next : &group->set(name, Json::object());
+    path.remove_prefix(dot + 1);
+  }
+  group->set(path, value);
 }
 
 std::string Field::assign(const Json& json) {

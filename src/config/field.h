@@ -24,7 +24,7 @@ enum class Effect {
 class Field {
  public:
   using Target = std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*, std::vector<double>*,
-                              std::optional<int64_t>*, std::optional<double>*, std::optional<std::string>*>;
+                              std::optional<int64_t>*, std::optional<double>*, std::optional<std::string>*, io::Json*>;
   Field(std::string key, Target target, std::string doc);
 
   // Builder calls; each gives the field back. Bounds hold for every number in a list; null is free of them.
@@ -48,6 +48,9 @@ class Field {
   const std::vector<std::string>& aliases() const { return aliases_; }
   Effect effect() const { return effect_; }
   bool has_effect() const { return !holds_ || holds_(); }
+  // A group whose keys are not known to us: each is put in by its own name, dots and all.
+  bool is_open() const { return std::holds_alternative<io::Json*>(target_); }
+  void assign_member(std::string_view path, const io::Json& value);
   bool is_required() const { return required_; }
   const io::Json& default_value() const { return default_; }
   io::Json value() const;

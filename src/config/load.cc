@@ -48,6 +48,10 @@ std::string apply_one(Schema& schema, const Setting& setting, io::Faults& faults
     const std::string wrong = field->assign(setting.value);
     return wrong.empty() ? "" : fault(wrong);
   }
+  if (Field* group = schema.find_open(setting.key)) {
+    group->assign_member(std::string_view(setting.key).substr(group->key().size() + 1), setting.value);
+    return "";
+  }
   if (setting.key.ends_with("_target_")) return "";  // Hydra's class names, in dumped configs
   if (const KeyRule* rule = schema.find_rule(setting.key)) {
     const std::string wrong = setting.value == Json("???") ? "" : rule->fault_of(setting.value);

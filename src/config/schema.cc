@@ -118,6 +118,13 @@ Field* Schema::find(const std::string& key) {
   return nullptr;
 }
 
+Field* Schema::find_open(const std::string& key) {
+  for (Field& field : fields_) {
+    if (field.is_open() && begins_with_group(key, field.key())) return &field;
+  }
+  return nullptr;
+}
+
 const std::string* Schema::renamed_to(const std::string& old_key) const {
   for (const auto& [old, key] : renamed_) {
     if (old == old_key) return &key;
@@ -143,7 +150,8 @@ bool Schema::is_group(const std::string& key) const {
 }
 
 bool Schema::is_known(const std::string& key) const {
-  return find(key) != nullptr || find_rule(key) != nullptr || renamed_to(key) != nullptr || is_group(key);
+  return find(key) != nullptr || const_cast<Schema*>(this)->find_open(key) != nullptr || find_rule(key) != nullptr ||
+         renamed_to(key) != nullptr || is_group(key);
 }
 
 Json Schema::tree() const {

@@ -57,6 +57,8 @@ class Schema {
 
   Field* find(const std::string& key);
   const Field* find(const std::string& key) const { return const_cast<Schema*>(this)->find(key); }
+  // The field that is an open group and holds the key.
+  Field* find_open(const std::string& key);
   // The rule that names the key most closely.
   const KeyRule* find_rule(const std::string& key) const;
   // The known key that looks most like this one; empty when none comes near.

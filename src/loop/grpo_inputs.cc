@@ -6,6 +6,7 @@
 #include "loop/starting_weights.h"
 #include "prompts/prompt_set.h"
 #include "reward/scorer.h"
+#include "text/chat_template.h"
 #include "text/end_ids.h"
 #include "weights/hf_config.h"
 
@@ -17,8 +18,11 @@ int64_t longest_sequence(const Recipe& recipe) {
   return recipe.data.max_prompt_length + recipe.data.max_response_length;
 }
 
-PromptSetOptions prompt_options(const Recipe& recipe, const Texts& files, int64_t max_samples, bool shuffle) {
+PromptSetOptions prompt_options(const Recipe& recipe, const ChatTemplate& chat, const Texts& files, int64_t max_samples,
+                                bool shuffle) {
   PromptSetOptions options;
+  options.chat.chat = &chat;
+  options.chat.arguments = recipe.data.apply_chat_template_kwargs;
   options.files = files;
   options.prompt_key = recipe.data.prompt_key;
   options.reward_fn_key = recipe.data.reward_fn_key;
@@ -90,12 +94,16 @@ GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, bool quiet, bool 
   }
   io::Faults faults;
   const DataRecipe& data = recipe.data;
-  PromptSet train = load_prompts(prompt_options(recipe, data.train_files, data.train_max_samples, data.shuffle),
+  const ChatTemplate chat(recipe.model.path, recipe.model.custom_chat_template.value_or(""), inputs.tokenizer);
+  for (const std::string& line : chat.unused_arguments(data.apply_chat_template_kwargs)) {
+    if (!quiet) fmt::print("data.apply_chat_template_kwargs.{}\n", line);
+  }
+  PromptSet train = load_prompts(prompt_options(recipe, chat, data.train_files, data.train_max_samples, data.shuffle),
                                  inputs.tokenizer, faults);
   PromptSet validation;
   if (!data.val_files.empty()) {
-    validation =
-        load_prompts(prompt_options(recipe, data.val_files, data.val_max_samples, false), inputs.tokenizer, faults);
+    validation = load_prompts(prompt_options(recipe, chat, data.val_files, data.val_max_samples, false),
+                              inputs.tokenizer, faults);
   }
   find_unscorable(train.prompts, faults);
   find_unscorable(validation.prompts, faults);

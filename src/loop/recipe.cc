@@ -42,6 +42,8 @@ void add_data(Schema& s, DataRecipe& d) {
   s.field("data.truncation", &d.truncation, "What happens to a prompt beyond max_prompt_length.")
       .one_of({"error", "left", "right", "middle"})
       .when("filter_overlong_prompts is false", [&d] { return !d.filter_overlong_prompts; });
+  s.field("data.apply_chat_template_kwargs", &d.apply_chat_template_kwargs,
+          "Arguments of the chat template, e.g. data.apply_chat_template_kwargs.enable_thinking=false.");
 }
 
 void add_actor(Schema& s, ActorRecipe& a) {
@@ -146,6 +148,9 @@ void add_rest(Schema& s, Recipe& r) {
           "auto reads the weights of the folder; dummy starts from random ones (trainer.seed) for its config.json.")
       .one_of({"auto", "dummy"})
       .effect(Effect::nothing);
+  s.field("actor_rollout_ref.model.custom_chat_template", &r.model.custom_chat_template,
+          "Chat template in place of the model's own: a built-in format (hone render --list), a template or a file.")
+      .also_called({"chat_template"});
   s.field("algorithm.adv_estimator", &r.algorithm.adv_estimator, "Advantage of an answer (verl's default is gae).")
       .one_of({"grpo"})
       .because("the other estimators are not there yet");

@@ -25,11 +25,13 @@ struct DataRecipe {
   std::optional<int64_t> seed;
   bool filter_overlong_prompts = false;
   std::string truncation = "error";
+  io::Json apply_chat_template_kwargs = io::Json::object();
 };
 
 struct ModelRecipe {
   std::string path;
   std::string load_format = "auto";
+  std::optional<std::string> custom_chat_template;
 };
 
 struct ActorRecipe {

@@ -243,7 +243,6 @@ TEST(SftRecipe, TakesVerlsKeysAndRefusesWithTheReason) {
   EXPECT_NE(error("model.partial_pretrain=m").find("found both"), std::string::npos);
   EXPECT_NE(error("model.init_config=''").find("found neither"), std::string::npos);
   EXPECT_NE(error("data.max_length=9000").find("expected at least data.max_length = 9000"), std::string::npos);
-  EXPECT_NE(error("data.multiturn.enable=true").find("not there yet"), std::string::npos);
   EXPECT_NE(error("learning_rate=1").find("nearest known one is optim.lr"), std::string::npos);
 }
 

@@ -35,7 +35,6 @@ void add_data(Schema& s) {
   s.refused(p + "datagen.path", ValueKind::text, kNotYet);
   s.refused(p + "tokenizer", ValueKind::text, "the tokenizer is that of the model");
   s.refused(p + "tool_config_path", ValueKind::text, kNotYet);
-  s.refused(p + "apply_chat_template_kwargs.*", {}, kNotYet);
 }
 
 // Overlong shaping stands in several places, by the age of the script.

@@ -131,7 +131,6 @@ void add_model(Schema& s, const std::string& p) {
   accept(s, p, "it changes memory only", {{"tiled_mlp.enabled", false}, {"tiled_mlp.num_shards", 4}});
   s.refused(p + "hf_config_path", ValueKind::text, "config.json is that of the model's folder");
   s.refused(p + "tokenizer_path", ValueKind::text, "the tokenizer is that of the model's folder");
-  s.refused(p + "custom_chat_template", ValueKind::text, kNotYet);
   s.refused(p + "external_lib", ValueKind::text, "no Python runs in the process");
   for (const char* dropout : {"attention_dropout", "embd_pdrop", "resid_pdrop", "hidden_dropout"}) {
     s.refused(p + "override_config." + dropout, {0.0}, "there is no dropout");

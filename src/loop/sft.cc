@@ -8,6 +8,7 @@
 #include "loop/step_metrics.h"
 #include "prompts/row_order.h"
 #include "prompts/sft_set.h"
+#include "text/chat_template.h"
 #include "text/end_ids.h"
 #include "text/tokenizer.h"
 #include "train/trainer.h"
@@ -43,13 +44,16 @@ TrainerOptions trainer_options(const SftRecipe& recipe, int64_t valid_vocab) {
 }
 
 std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& files, int64_t max_samples,
-                                          const Tokenizer& tokenizer, int32_t end_id, io::Faults& faults,
-                                          uint64_t* hash) {
+                                          const Tokenizer& tokenizer, const ChatTemplate& chat, int32_t end_id,
+                                          io::Faults& faults, uint64_t* hash) {
   if (files.empty()) return {};
   SftSetOptions options;
   options.files = files;
   options.prompt_key = recipe.data.prompt_key;
   options.response_key = recipe.data.response_key;
+  options.messages_key = recipe.data.messages_key;
+  options.chat = {&chat, recipe.data.apply_chat_template_kwargs, recipe.data.tools_key, recipe.data.enable_thinking_key,
+                  recipe.data.mask_history};
   options.max_length = recipe.data.max_length;
   options.truncation = *truncation(recipe.data.truncation);
   std::vector<SftExample> examples = load_sft_examples(options, tokenizer, end_id, faults);
@@ -63,6 +67,7 @@ std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& 
     s.ids = example.prompt_ids;
     s.ids.insert(s.ids.end(), example.response_ids.begin(), example.response_ids.end());
     s.num_prompt = static_cast<int64_t>(example.prompt_ids.size());
+    s.loss_mask = example.loss_mask;
     sequences.push_back(std::move(s));
   }
   return sequences;
@@ -92,10 +97,11 @@ Inputs load_inputs(const SftRecipe& recipe, bool check_only) {
   }
   io::Faults faults;
   const SftDataRecipe& data = recipe.data;
-  inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, tokenizer, end_ids.ids.front(),
+  const ChatTemplate chat(inputs.source, recipe.model.custom_chat_template.value_or(""), tokenizer);
+  inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, tokenizer, chat, end_ids.ids.front(),
                                 faults, &inputs.hash);
-  inputs.validation =
-      load_sequences(recipe, data.val_files, data.val_max_samples, tokenizer, end_ids.ids.front(), faults, nullptr);
+  inputs.validation = load_sequences(recipe, data.val_files, data.val_max_samples, tokenizer, chat, end_ids.ids.front(),
+                                     faults, nullptr);
   faults.raise_if_any("the data cannot be used as it is");
   return inputs;
 }
@@ -171,8 +177,11 @@ Metrics SftTraining::step(int64_t global_step) {
 
 double SftTraining::validation_loss() {
   Spread loss;
-  for (const auto& logprobs : trainer_.score(inputs_.validation)) {
-    for (float logprob : logprobs) loss.add(-double{logprob});
+  const auto scored = trainer_.score(inputs_.validation);
+  for (size_t s = 0; s < scored.size(); ++s) {
+    for (size_t i = 0; i < scored[s].size(); ++i) {
+      if (inputs_.validation[s].has_loss(static_cast<int64_t>(i))) loss.add(-double{scored[s][i]});
+    }
   }
   return loss.mean();
 }

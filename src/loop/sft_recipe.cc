@@ -24,6 +24,16 @@ void add_data(Schema& s, SftDataRecipe& d) {
   s.field("data.val_max_samples", &d.val_max_samples, "Use so many validation rows; -1 = all.").at_least(-1).nonzero();
   s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the question.");
   s.field("data.response_key", &d.response_key, "Field of a row that holds the answer.");
+  s.field("data.messages_key", &d.messages_key,
+          "Field of a row that holds a conversation; rows that have it need no question and answer.");
+  s.field("data.tools_key", &d.tools_key, "Field of a row that holds the tools of its conversation.");
+  s.field("data.enable_thinking_key", &d.enable_thinking_key,
+          "Field of a row that sets the template's argument enable_thinking.");
+  s.field("data.mask_history", &d.mask_history,
+          "Conversations: true = loss on the last turn of the assistant alone, false = on all of them.")
+      .also_called({"assistant_only_loss", "train_on_last_turn", "train_on_inputs"});
+  s.field("data.apply_chat_template_kwargs", &d.apply_chat_template_kwargs,
+          "Arguments of the chat template, e.g. data.apply_chat_template_kwargs.enable_thinking=false.");
   s.field("data.train_batch_size", &d.train_batch_size, "Rows of an optimizer step.")
       .at_least(1)
       .also_called({"batch_size"});
@@ -53,6 +63,9 @@ void add_model(Schema& s, SftModelRecipe& m) {
        "auto reads the weights of partial_pretrain; dummy starts from random ones (trainer.seed) for its config.json.")
       .one_of({"auto", "dummy"})
       .effect(Effect::nothing);
+  s.field("model.custom_chat_template", &m.custom_chat_template,
+          "Chat template in place of the model's own: a built-in format (hone render --list), a template or a file.")
+      .also_called({"chat_template"});
   s.field("model.dtype", &m.dtype,
           "Inputs of products; auto = bfloat16 on processors with BF16 dot products, else float32.")
       .one_of({"auto", "bfloat16", "float32"});
@@ -67,23 +80,13 @@ void add_rules(Schema& s) {
   verl::accept(s, "data.", "micro-batches are cut by max_token_len_per_gpu",
                {{"micro_batch_size", ValueKind::integer}, {"micro_batch_size_per_gpu", 4}, {"use_dynamic_bsz", true}});
   s.alternatives("data.micro_batch_size", "data.micro_batch_size_per_gpu");
-  s.refused("data.multiturn.enable", {false}, "conversations of several turns are not there yet");
-  verl::accept(s, "data.", verl::kOff,
-               {{"multiturn.messages_key", "messages"},
-                {"multiturn.tools_key", "tools"},
-                {"multiturn.enable_thinking_key", "enable_thinking"},
-                {"messages_key", "messages"},
-                {"tools_key", "tools"},
-                {"enable_thinking_key", "enable_thinking"},
-                {"ignore_input_ids_mismatch", false},
-                {"custom_cls.name", ValueKind::text}});
+  s.accepted("data.multiturn.enable", false, "rows with messages are conversations, others are not");
+  verl::accept(s, "data.", verl::kOff, {{"ignore_input_ids_mismatch", false}, {"custom_cls.name", ValueKind::text}});
   s.accepted("data.pad_mode", "no_padding", "nothing is padded");
   s.accepted("data.use_shm", false, "files are mapped");
   s.refused("data.custom_cls.path", ValueKind::text, "data sets of your own are not there yet");
-  s.refused("data.chat_template", ValueKind::text, verl::kNotYet);
   s.refused("data.prompt_dict_keys", ValueKind::list, "fields within fields are not there yet");
   s.refused("data.response_dict_keys", ValueKind::list, "fields within fields are not there yet");
-  s.refused("data.apply_chat_template_kwargs.*", {}, verl::kNotYet);
   verl::add_model(s, "model.");
   verl::accept(s, "model.", verl::kSharded, {{"strategy", "fsdp"}});
   verl::add_fsdp(s, "model.fsdp_config.");
@@ -96,6 +99,10 @@ void add_rules(Schema& s) {
   s.refused("trainer.default_hdfs_dir", ValueKind::text, "checkpoints are written to local folders");
   s.refused("trainer.resume_path", ValueKind::text,
             "trainer.resume_mode = resume_path and trainer.resume_from_path are the keys");
+  s.renamed("data.multiturn.messages_key", "data.messages_key");
+  s.renamed("data.multiturn.tools_key", "data.tools_key");
+  s.renamed("data.multiturn.enable_thinking_key", "data.enable_thinking_key");
+  s.renamed("data.chat_template", "model.custom_chat_template");
   s.renamed("optim.warmup_steps_ratio", "optim.lr_warmup_steps_ratio");
   s.renamed("optim.lr_scheduler_type", "optim.lr_scheduler");
   s.renamed("optim.warmup_style", "optim.lr_scheduler");

@@ -9,6 +9,9 @@ struct SftDataRecipe {
   Texts train_files, val_files;
   int64_t train_max_samples = -1, val_max_samples = -1;
   std::string prompt_key = "question", response_key = "answer";
+  std::string messages_key = "messages", tools_key = "tools", enable_thinking_key = "enable_thinking";
+  bool mask_history = false;
+  io::Json apply_chat_template_kwargs = io::Json::object();
   int64_t train_batch_size = 256;
   int64_t max_length = 1024;
   std::string truncation = "error";
@@ -21,6 +24,7 @@ struct SftModelRecipe {
   std::string partial_pretrain;
   std::string init_config;
   std::string load_format = "auto";
+  std::optional<std::string> custom_chat_template;
   std::string dtype = "auto";
 };
 

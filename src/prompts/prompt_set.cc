@@ -13,7 +13,8 @@ namespace hone {
 
 namespace {
 
-// Rows of a file whose prompt is a list of chat messages: named once, with their number.
+// Rows of a file whose prompt is a list of chat messages, for a model without a chat template: named once, with their
+// number.
 struct ChatRows {
   int64_t first_line = 0, num_rows = 0;
 };
@@ -28,8 +29,8 @@ class Reader {
     for (const io::JsonRow& row : io::read_jsonl(file, faults_)) read_row(file, row, chat);
     if (chat.num_rows > 0) {
       faults_.add(
-          fmt::format("{}:{}: {} is a list of chat messages ({} rows), and chat templates are not supported "
-                      "yet; give each prompt as one text",
+          fmt::format("{}:{}: {} is a list of chat messages ({} rows), and the model has no chat template; name one in "
+                      "custom_chat_template, or give each prompt as one text",
                       file, chat.first_line, options_.prompt_key, chat.num_rows));
     }
   }
@@ -45,10 +46,14 @@ class Reader {
     prompt.line = row.line;
     const io::Json* field = row.value.find(options_.prompt_key);
     if (field != nullptr && field->is_array()) {
-      if (chat.num_rows++ == 0) chat.first_line = row.line;
+      if (!has_template()) {
+        if (chat.num_rows++ == 0) chat.first_line = row.line;
+      } else if (!take_ids(prompt, render(row.value, *field, prompt, place), place)) {
+        return;
+      }
     } else if (const std::string* text = text_field(row, options_.prompt_key, place, faults_)) {
       prompt.text = *text;
-      if (!fill_ids(prompt, place)) return;
+      if (!take_ids(prompt, encode(prompt.text, place), place)) return;
     }
     if (data_source == nullptr || !ground_truth) return;
     prompt.data_source = *data_source;
@@ -73,11 +78,29 @@ class Reader {
     return {};
   }
 
+  bool has_template() const { return options_.chat.chat != nullptr && options_.chat.chat->exists(); }
+
+  std::optional<std::vector<int32_t>> encode(const std::string& text, const std::string& place) {
+    auto ids = encode_field(tokenizer_, text, options_.prompt_key, place, faults_);
+    if (ids) tokenizer_.add_prefix(*ids);
+    return ids;
+  }
+
+  std::optional<std::vector<int32_t>> render(const io::Json& row, const io::Json& messages, Prompt& prompt,
+                                             const std::string& place) {
+    try {
+      ChatIds chat = render_prompt(options_.chat, row, messages);
+      prompt.text = std::move(chat.text);
+      return std::move(chat.ids);
+    } catch (const Error& error) {
+      faults_.add(fmt::format("{}: {}: {}", place, options_.prompt_key, error.what()));
+      return {};
+    }
+  }
+
   // False when the row is to be left out for its length.
-  bool fill_ids(Prompt& prompt, const std::string& place) {
-    auto ids = encode_field(tokenizer_, prompt.text, options_.prompt_key, place, faults_);
+  bool take_ids(Prompt& prompt, std::optional<std::vector<int32_t>> ids, const std::string& place) {
     if (!ids) return true;
-    tokenizer_.add_prefix(*ids);
     if (ids->empty()) faults_.add(fmt::format("{}: {} is empty", place, options_.prompt_key));
     const auto length = static_cast<int64_t>(ids->size());
     if (length > options_.max_prompt_length) {

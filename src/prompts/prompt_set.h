@@ -1,7 +1,8 @@
 // PromptSet: the rows of a data set as prompts. Files hold one JSON object a line in verl's form:
 //   {"data_source": "...", "prompt": "...", "reward_model": {"ground_truth": "..."}, ...}
 // A prompt that is a text is encoded as it stands, after the ids that the tokenizer puts before every text; special
-// tokens inside it stay text. Not read yet: lists of chat messages (refused), images.
+// tokens inside it stay text. A prompt that is a list of chat messages is rendered by the model's chat template.
+// Not read yet: images.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "io/faults.h"
+#include "prompts/chat_rows.h"
 #include "prompts/truncation.h"
 #include "records/prompt.h"
 #include "text/tokenizer.h"
@@ -22,6 +24,7 @@ struct PromptSetOptions {
   int64_t max_prompt_length = 512;  // ids
   bool filter_overlong_prompts = false;
   Truncation truncation = Truncation::error;  // of those that are not filtered
+  ChatRendering chat = {};
   // -1: all rows. Otherwise that many: drawn by the seed when `shuffle`, else the first ones.
   int64_t max_samples = -1;
   bool shuffle = false;

@@ -1,5 +1,11 @@
-// Rows for supervised fine-tuning: {"prompt": "...", "response": "..."} a line. Both texts are encoded apart, as when
-// sampling, and the response ends on the end id.
+// Rows for supervised fine-tuning, one a line:
+//   {"prompt": "...", "response": "..."}           both texts are encoded apart, as when sampling, and the response
+//   ends on
+//                                                  the end id
+//   {"messages": [...], "tools": [...]}            a conversation, rendered by the model's chat template; the loss is
+//   on
+//                                                  what the assistant says
+//   {"prompt": [...messages], "response": "..."}   the same with the answer apart
 #pragma once
 
 #include <cstdint>
@@ -7,6 +13,7 @@
 #include <vector>
 
 #include "io/faults.h"
+#include "prompts/chat_rows.h"
 #include "prompts/truncation.h"
 #include "records/prompt.h"
 #include "text/tokenizer.h"
@@ -17,6 +24,8 @@ struct SftSetOptions {
   std::vector<std::string> files;
   std::string prompt_key = "prompt";
   std::string response_key = "response";
+  std::string messages_key = "messages";
+  ChatRendering chat = {};
   int64_t max_length = 1024;  // ids of prompt, response and end
   // Of longer rows: left cuts the prompt, right cuts the response; both keep at least one id of each.
   Truncation truncation = Truncation::error;

@@ -22,10 +22,12 @@ struct DrawnPrompt {
   uint64_t draw = 0;
 };
 
-// A row for supervised fine-tuning: the loss is on the response ids alone (an end id included).
+// A row for supervised fine-tuning: the loss is on the response ids alone (an end id included), and of these on those
+// with a 1 in the mask, where there is one (conversations of several turns).
 struct SftExample {
   std::vector<int32_t> prompt_ids;
   std::vector<int32_t> response_ids;
+  std::vector<uint8_t> loss_mask;  // [response], or empty
 };
 
 }  // namespace hone

@@ -2,6 +2,7 @@
 // policy that sampled it said.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -10,11 +11,18 @@ namespace hone {
 struct TrainSequence {
   std::vector<int32_t> ids;         // prompt, then response
   int64_t num_prompt = 0;           // ids before the first one with loss; at least 1
+  std::vector<uint8_t> loss_mask;   // [response], 1: with loss; empty: all of them
   std::vector<float> old_logprobs;  // [response]; empty for SFT
   float advantage = 0;
   float temperature = 1.0f;
 
   int64_t num_response() const { return static_cast<int64_t>(ids.size()) - num_prompt; }
+  int64_t num_loss() const {
+    return loss_mask.empty() ? num_response() : std::count(loss_mask.begin(), loss_mask.end(), uint8_t{1});
+  }
+  bool has_loss(int64_t response_index) const {
+    return loss_mask.empty() || loss_mask[static_cast<size_t>(response_index)] != 0;
+  }
   int64_t num_rows() const { return static_cast<int64_t>(ids.size()) - 1; }  // the last id is only a target
 };
 

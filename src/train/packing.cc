@@ -18,7 +18,7 @@ void pack_sequences(PackedBatch& packed, std::span<const TrainSequence> sequence
                s.num_response());
     const int64_t first_block = packed.num_blocks;
     for (int64_t p = 0; p < s.num_rows(); ++p) {
-      if (p + 1 >= s.num_prompt) {
+      if (p + 1 >= s.num_prompt && s.has_loss(p + 1 - s.num_prompt)) {
         b.logit_rows.push_back(static_cast<int32_t>(b.ids.size()));
         packed.targets.push_back(s.ids[static_cast<size_t>(p + 1)]);
         packed.sequences.push_back(static_cast<int32_t>(i));

@@ -17,11 +17,11 @@ struct Trainer::Rows {
 
 namespace {
 
-// Sequences with a response; the others (an answer of 0 ids) have nothing to learn from.
+// Sequences with an id that has loss; the others (an answer of 0 ids) have nothing to learn from.
 std::vector<TrainSequence> with_response(std::span<const TrainSequence> sequences) {
   std::vector<TrainSequence> kept;
   for (const TrainSequence& s : sequences) {
-    if (s.num_response() > 0) kept.push_back(s);
+    if (s.num_loss() > 0) kept.push_back(s);
   }
   return kept;
 }
@@ -63,13 +63,13 @@ TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objectiv
   TrainStep result;
   algorithms::BatchCounts counts;
   for (const TrainSequence& s : sequences) {
-    counts.tokens += s.num_response();
+    counts.tokens += s.num_loss();
     counts.sequences += 1;
   }
   std::vector<double> weights;
   for (const TrainSequence& s : sequences) {
     weights.push_back(
-        algorithms::token_weight(objective.aggregation, counts, s.num_response(), objective.loss_scale_factor));
+        algorithms::token_weight(objective.aggregation, counts, s.num_loss(), objective.loss_scale_factor));
   }
   decoder_.zero_gradients(ctx_);
   const int64_t D = decoder_.config().hidden_size;
@@ -99,7 +99,7 @@ std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> al
   std::vector<std::vector<float>> logprobs(all.size());
   std::vector<size_t> source;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].num_response() > 0) source.push_back(i);
+    if (all[i].num_loss() > 0) source.push_back(i);
     logprobs[i].resize(static_cast<size_t>(all[i].num_response()));
   }
   const std::vector<TrainSequence> sequences = with_response(all);

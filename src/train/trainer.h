@@ -45,7 +45,7 @@ class Trainer {
   TrainStep step(std::span<const TrainSequence> sequences, const Objective& objective, double lr);
   // The loss and gradients of step() without the update: gradients are left in the parameters.
   TrainStep accumulate(std::span<const TrainSequence> sequences, const Objective& objective);
-  // Log-prob of every response id, as the loss sees it. [sequence][response]
+  // Log-prob of every response id with loss, as the loss sees it; 0 for the others. [sequence][response]
   std::vector<std::vector<float>> score(std::span<const TrainSequence> sequences);
 
   Decoder& decoder() { return decoder_; }
