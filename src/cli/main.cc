@@ -100,7 +100,8 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
 
   CLI::App* g = add(app, "generate", "answer prompts", a.generate, run_generate, exit_code);
   g->add_option("--model", a.generate.model, "Hugging Face folder")->required();
-  g->add_option("prompts", a.generate.prompts, "prompts (none: one a line from standard input)");
+  g->add_option("prompts", a.generate.prompts, "prompts (none: one a line from standard input)")
+      ->allow_extra_args(false);  // a prompt in brackets is one prompt
   g->add_option("--n", a.generate.n, "samples per prompt")->capture_default_str();
   g->add_option("--temperature", a.generate.temperature, "0 is greedy")->capture_default_str();
   g->add_option("--max-new-tokens", a.generate.max_new_tokens,

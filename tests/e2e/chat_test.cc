@@ -19,7 +19,7 @@ class Chat : public ::testing::Test {
     write_tiny_model(inputs_ / "model", 5, config);
     write_character_tokenizer(inputs_ / "model", "abcdefghijklmnopqrstuvwxyz0123456789+-= \n<|>_/",
                               {"<|im_start|>", "<|im_end|>"}, "<|im_end|>");
-    io::write_file(inputs_ / "model/generation_config.json", "{\"eos_token_id\": 48}\n");
+    io::write_file(inputs_ / "model/generation_config.json", "{\"eos_token_id\": 47}\n");
     std::string rows;
     for (int a = 0; a < 8; ++a) {
       rows += R"({"data_source": "hone/arithmetic", "prompt": [{"role": "user", "content": ")" + std::to_string(a) +
