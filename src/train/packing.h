@@ -17,7 +17,8 @@ struct PackedBatch {
   int64_t num_blocks = 0;
 };
 
-// The rows with loss are those whose next id is in the response and has loss. Ids but the last of each sequence are fed.
+// The rows with loss are those whose next id is in the response and has loss. Ids but the last of each sequence are
+// fed.
 void pack_sequences(PackedBatch& packed, std::span<const TrainSequence> sequences);
 
 }  // namespace hone
