@@ -1,5 +1,6 @@
 #include "bench/bench.h"
 
+#include "bench/check.h"
 #include "bench/gemm.h"
 #include "bench/load.h"
 #include "bench/rollout.h"
@@ -17,7 +18,8 @@ struct Bench {
 };
 
 constexpr Bench kBenches[] = {
-    {"gemm", run_gemm}, {"train", run_train}, {"rollout", run_rollout}, {"tokenize", run_tokenize}, {"load", run_load},
+    {"gemm", run_gemm},         {"train", run_train}, {"rollout", run_rollout},
+    {"tokenize", run_tokenize}, {"load", run_load},   {"check", run_check},
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace hone::io {
 namespace {
 
-constexpr size_t kShownOfFile = 20;
+constexpr size_t kShownOfFile = 50;
 
 // "data.jsonl" of "data.jsonl:12:3: what"; what stands before the first ": " otherwise.
 std::string_view file_of(std::string_view fault) {
@@ -43,12 +43,15 @@ std::string write_list(const std::vector<std::string>& faults) {
 
 }  // namespace
 
+void Faults::add(const std::string& fault) { faults_.push_back(visible(fault)); }
+
 void Faults::add(const Error& error) {
   if (const auto* list = dynamic_cast<const FaultError*>(&error)) {
     faults_.insert(faults_.end(), list->faults().begin(), list->faults().end());
     return;
   }
-  add(error.hint().empty() ? std::string(error.what()) : fmt::format("{} ({})", error.what(), error.hint()));
+  const std::string text = error.hint().empty() ? error.what() : fmt::format("{} ({})", error.what(), error.hint());
+  faults_.push_back(visible_lines(text));
 }
 
 std::string Faults::text(bool* is_cut) const {
@@ -59,9 +62,9 @@ std::string Faults::text(bool* is_cut) const {
   for (const std::string& fault : faults_) {
     const std::string_view file = file_of(fault);
     const size_t number = ++shown[file], total = of_file[file];
-    if (number <= kShownOfFile) text += "\n  " + visible_lines(fault);
+    if (number <= kShownOfFile) text += "\n  " + fault;
     if (number == kShownOfFile && total > number) {
-      text += fmt::format("\n  {}: and {} more", visible(file), total - number);
+      text += fmt::format("\n  {}: and {} more", file, total - number);
       *is_cut = true;
     }
   }

@@ -22,15 +22,16 @@ class FaultError : public Error {
 class Faults {
  public:
   // "file:line: what", complete in itself.
-  void add(std::string fault) { faults_.push_back(std::move(fault)); }
-  // An Error of a check, with its hint; of a FaultError each fault.
+  // It becomes one line: what it quotes of the outside world can neither forge another fault nor move the cursor.
+  void add(const std::string& fault);
+  // An Error of a check, with its hint and its lines; of a FaultError each fault.
   void add(const Error& error);
   void append(const Faults& others) { faults_.insert(faults_.end(), others.faults_.begin(), others.faults_.end()); }
   bool empty() const { return faults_.empty(); }
   size_t size() const { return faults_.size(); }
   const std::vector<std::string>& list() const { return faults_; }
 
-  // Raises one FaultError that lists the faults when there are any: of each file at most 20, then how many more of it
+  // Raises one FaultError that lists the faults when there are any: of each file at most 50, then how many more of it
   // there are. When some are left out, all of them are written to a file in the folder for temporary files, which the
   // message names.
   void raise_if_any(const std::string& title, const std::string& hint = "") const;

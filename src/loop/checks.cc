@@ -27,6 +27,13 @@ std::string existing_part(std::string path) {
 
 }  // namespace
 
+void check_vocabulary(const std::string& folder, const Tokenizer& tokenizer, const ModelConfig& config) {
+  if (tokenizer.vocab_size() <= config.vocab_size) return;
+  throw Error(
+      fmt::format("{}: the tokenizer knows {} ids, the model {}", folder, tokenizer.vocab_size(), config.vocab_size),
+      "take config.json and tokenizer.json from one model");
+}
+
 double checkpoint_bytes(int64_t num_parameters) { return 12.0 * static_cast<double>(num_parameters) + (1 << 20); }
 
 int64_t most_new_checkpoints(const RunSpace& space) {
@@ -43,7 +50,10 @@ int64_t most_new_checkpoints(const RunSpace& space) {
 
 void check_run_space(const RunSpace& space) {
   const std::string place = existing_part(space.folder);
-  if (!io::is_folder(place)) io::raise_system("make folder", space.folder, ENOTDIR);
+  if (!io::is_folder(place)) {
+    throw Error(fmt::format("{}: expected a folder, found a file", place),
+                "move it away, or name another trainer.default_local_dir");
+  }
   if (::access(place.c_str(), W_OK | X_OK) != 0) io::raise_system("write into", place, errno);
   const int64_t count = most_new_checkpoints(space);
   const double needed = checkpoint_bytes(space.num_parameters) * static_cast<double>(count);

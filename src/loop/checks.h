@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "io/faults.h"
+#include "models/model_config.h"
+#include "text/tokenizer.h"
 
 namespace hone {
 
@@ -31,6 +33,9 @@ class Checks {
  private:
   io::Faults faults_;
 };
+
+// Raises Error when the tokenizer knows ids that the model does not.
+void check_vocabulary(const std::string& folder, const Tokenizer& tokenizer, const ModelConfig& config);
 
 // What a run will write into its folder.
 struct RunSpace {

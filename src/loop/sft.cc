@@ -1,7 +1,9 @@
 #include "loop/sft.h"
 
 #include <memory>
+#include <optional>
 
+#include "loop/checks.h"
 #include "loop/numeric_mode.h"
 #include "loop/process_memory.h"
 #include "loop/starting_weights.h"
@@ -74,35 +76,41 @@ std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& 
 }
 
 Inputs load_inputs(const SftRecipe& recipe, bool check_only) {
+  const SftDataRecipe& data = recipe.data;
   Inputs inputs;
   inputs.source = recipe.model.partial_pretrain.empty() ? recipe.model.init_config : recipe.model.partial_pretrain;
-  inputs.config = weights::load_config(inputs.source);
-  check_weight_files(inputs.source, load_format(recipe), check_only);
-  const Tokenizer tokenizer = Tokenizer::load(inputs.source);
-  const EndIds end_ids = find_end_ids(inputs.source, tokenizer);
-  if (end_ids.ids.empty()) {
-    throw Error(end_ids.note, "an answer has to end on an id that the model can learn");
+  Checks checks;
+  std::optional<Tokenizer> tokenizer;
+  const bool has_config = checks.run([&] { inputs.config = weights::load_config(inputs.source); });
+  if (has_config) {
+    checks.run([&] { check_weight_files(inputs.source, load_format(recipe), check_only); });
+    if (data.max_length > inputs.config.max_position_embeddings) {
+      checks.faults().add(fmt::format("data.max_length = {}, the model's context is {} (lower it)", data.max_length,
+                                      inputs.config.max_position_embeddings));
+    }
   }
-  inputs.end_note = end_ids.note;
-  inputs.valid_vocab = tokenizer.vocab_size();
-  if (inputs.valid_vocab > inputs.config.vocab_size) {
-    throw Error(fmt::format("{}: the tokenizer knows {} ids, the model {}", inputs.source, inputs.valid_vocab,
-                            inputs.config.vocab_size),
-                "take config.json and tokenizer.json from one model");
+  checks.run([&] { tokenizer = Tokenizer::load(inputs.source); });
+  if (tokenizer) {
+    inputs.valid_vocab = tokenizer->vocab_size();
+    if (has_config) checks.run([&] { check_vocabulary(inputs.source, *tokenizer, inputs.config); });
+    int32_t end_id = 0;
+    checks.run([&] {
+      const EndIds end_ids = find_end_ids(inputs.source, *tokenizer);
+      if (end_ids.ids.empty()) throw Error(end_ids.note, "an answer has to end on an id that the model can learn");
+      end_id = end_ids.ids.front();
+      inputs.end_note = end_ids.note;
+    });
+    checks.run([&] {
+      const ChatTemplate chat(inputs.source, recipe.model.custom_chat_template.value_or(""), *tokenizer);
+      inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, *tokenizer, chat, end_id,
+                                    checks.faults(), &inputs.hash);
+      inputs.validation = load_sequences(recipe, data.val_files, data.val_max_samples, *tokenizer, chat, end_id,
+                                         checks.faults(), nullptr);
+    });
+  } else {
+    checks.faults().add("data: the rows were not looked at, for there is no tokenizer");
   }
-  if (recipe.data.max_length > inputs.config.max_position_embeddings) {
-    throw Error(fmt::format("data.max_length = {}, the model's context is {}", recipe.data.max_length,
-                            inputs.config.max_position_embeddings),
-                "lower it");
-  }
-  io::Faults faults;
-  const SftDataRecipe& data = recipe.data;
-  const ChatTemplate chat(inputs.source, recipe.model.custom_chat_template.value_or(""), tokenizer);
-  inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, tokenizer, chat, end_ids.ids.front(),
-                                faults, &inputs.hash);
-  inputs.validation = load_sequences(recipe, data.val_files, data.val_max_samples, tokenizer, chat, end_ids.ids.front(),
-                                     faults, nullptr);
-  faults.raise_if_any("the data cannot be used as it is");
+  checks.finish();
   return inputs;
 }
 
@@ -203,6 +211,7 @@ int train_sft(SftRecipe recipe, const RunFlags& flags) {
   RunOptions options = run_options(recipe.trainer, schema_of(recipe), order.batches_per_epoch(), flags);
   options.kind = "sft";
   options.max_to_keep = recipe.trainer.max_ckpt_to_keep.value_or(0);
+  check_run_space({options.folder, parameters, options.total_steps, options.save_freq, options.max_to_keep});
   options.data_hash = fmt::format("{:016x}", inputs.hash);
   options.numeric_mode = numeric_mode(dtype, ctx.target);
   options.summary = fmt::format("{} steps of {} rows out of {}; {} parameters, {} on {}, {} threads",

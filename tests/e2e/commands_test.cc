@@ -37,7 +37,7 @@ TEST_F(Commands, AnUnknownKeyNamesTheNearestOne) {
 }
 
 TEST_F(Commands, EveryFaultOfTheDataIsListedBeforeTheModelIsLoaded) {
-  io::write_file(inputs_ / "model/model.safetensors", "broken");  // it would be the first fault of loading
+  io::write_file(inputs_ / "model/model.safetensors", "broken");  // one fault among the others
   const std::string good = R"({"data_source":"hone/arithmetic","prompt":"1+1=","reward_model":{"ground_truth":"02"}})";
   io::write_file(inputs_ / "bad.jsonl",
                  good + "\n" + R"({"data_source":"hone/arithmetic","prompt":"1+2=","reward_model":{}})" + "\n" +
@@ -50,7 +50,7 @@ TEST_F(Commands, EveryFaultOfTheDataIsListedBeforeTheModelIsLoaded) {
   const Result result = train({"data.train_files=" + inputs_.path() + "/bad.jsonl"});
   expect_refused(result, {"bad.jsonl:2", "bad.jsonl:3", "bad.jsonl:4", "no/such", "bad.jsonl:6", "bad.jsonl:7"});
   EXPECT_EQ(result.err.find("bad.jsonl:1:"), std::string::npos) << result.err;
-  EXPECT_EQ(result.err.find("safetensors"), std::string::npos) << "the model was not touched";
+  EXPECT_NE(result.err.find("model.safetensors: expected at least 8 bytes, found 6"), std::string::npos) << result.err;
   io::write_file(inputs_ / "empty.jsonl", "");
   expect_refused(train({"data.train_files=" + inputs_.path() + "/empty.jsonl"}), {"empty.jsonl"});
   expect_refused(train({"data.train_files=" + inputs_.path() + "/none.jsonl"}), {"none.jsonl"});
