@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -43,6 +44,28 @@ void add_run(CLI::App& app, const char* name, const char* text, RunArgs& args, R
   c->add_option("--cfg", args.cfg, "job: the same, as Hydra spells it")->check(CLI::IsMember({"job"}));
   c->add_flag("--check", args.check_only, "check options, data, config.json, tokenizer and memory, then stop");
   c->add_flag("--quiet", args.quiet, "no progress lines");
+}
+
+// CLI11 takes a list apart that is written "[a,b]". A text in brackets is one text, so while CLI11 reads the arguments
+// such a one ends in a byte that no argument can hold.
+constexpr char kBracketMark = '\0';
+
+std::vector<std::string> marked_arguments(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  for (std::string& argument : arguments) {
+    if (!argument.empty() && argument.front() == '[' && argument.back() == ']') argument += kBracketMark;
+  }
+  std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes a list
+  return arguments;
+}
+
+void unmark_values(CLI::App& app) {
+  const auto unmark = [](std::string& text) {
+    if (!text.empty() && text.back() == kBracketMark) text.pop_back();
+    return std::string();
+  };
+  for (CLI::Option* option : app.get_options()) option->transform(CLI::Validator(unmark, ""));
+  for (CLI::App* command : app.get_subcommands({})) unmark_values(*command);
 }
 
 struct AllArgs {
@@ -100,8 +123,7 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
 
   CLI::App* g = add(app, "generate", "answer prompts", a.generate, run_generate, exit_code);
   g->add_option("--model", a.generate.model, "Hugging Face folder")->required();
-  g->add_option("prompts", a.generate.prompts, "prompts (none: one a line from standard input)")
-      ->allow_extra_args(false);  // a prompt in brackets is one prompt
+  g->add_option("prompts", a.generate.prompts, "prompts (none: one a line from standard input)");
   g->add_option("--n", a.generate.n, "samples per prompt")->capture_default_str();
   g->add_option("--temperature", a.generate.temperature, "0 is greedy")->capture_default_str();
   g->add_option("--max-new-tokens", a.generate.max_new_tokens,
@@ -170,6 +192,7 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
 
 int run(int argc, char** argv) {
   CLI::App app("Hone: reinforcement-learning post-training for language models");
+  app.name("hone");
   app.require_subcommand(1);
   app.set_version_flag("--version", "hone " HONE_VERSION);
   AllArgs args;
@@ -178,12 +201,13 @@ int run(int argc, char** argv) {
   add_run(app, "sft", "supervised fine-tuning from a recipe", args.sft, run_sft, exit_code);
   add_model_commands(app, args, exit_code);
   add_other_commands(app, args, exit_code);
+  unmark_values(app);
   if (argc > 1 && argv[1][0] != '-' &&
       app.get_subcommands([&](CLI::App* command) { return command->check_name(argv[1]); }).empty()) {
     throw Error(fmt::format("'{}' is no command of hone", argv[1]), "hone --help lists the commands");
   }
   try {
-    app.parse(argc, argv);
+    app.parse(marked_arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

@@ -202,5 +202,22 @@ TEST_F(Commands, GenerateIsAFunctionOfTheSeed) {
   expect_refused(hone(eval + Arguments{"--n", "3000000000"}), {"--n: expected at least 1, at most 1000000"});
 }
 
+// Option parsers like to take "[a,b]" for a list.
+TEST_F(Commands, ATextInBracketsIsOneText) {
+  const auto lines = [&](const Arguments& arguments) {
+    const Result result = hone(arguments);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return std::count(result.out.begin(), result.out.end(), '\n');
+  };
+  EXPECT_EQ(lines({"tokenize", "--tokenizer", inputs_ / "model", "1+2=", "3-1="}), 2);
+  const Arguments generate{"generate", "--model", inputs_ / "model", "--max-new-tokens", "2", "--json"};
+  EXPECT_EQ(lines(generate + Arguments{"1+2=", "3-1="}), 2);
+  for (const std::string text : {"[1,2]", "[1]", "[]", "["}) {
+    const Result result = hone(generate + Arguments{text});
+    EXPECT_EQ(result.code, 2);
+    EXPECT_NE(result.err.find("'['"), std::string::npos) << text << ": " << result.err;
+  }
+}
+
 }  // namespace
 }  // namespace hone::test
