@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kCompanions[] = {
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "generation_config.json", "vocab.json",
-    "merges.txt",     "added_tokens.json",     "chat_template.jinja"};
+    "merges.txt",     "added_tokens.json",     "chat_template.jinja",     "chat_template.json"};
 
 // Rows of a parameter out of the tensors of its pieces.
 Parameter::RowSource rows_of(const Parameter& parameter, const ModelFiles& files) {
@@ -64,6 +64,7 @@ void load_checked(kernels::Context& ctx, Decoder& decoder, const ModelFiles& fil
     parameter.fill(ctx, decoder.dtype(), rows_of(parameter, files));
   }
   check_spare_head(ctx, files, decoder);
+  for (const io::SafetensorsReader& file : files.files()) file.check_unchanged();
 }
 
 }  // namespace
