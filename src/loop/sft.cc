@@ -75,7 +75,7 @@ std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& 
   return sequences;
 }
 
-Inputs load_inputs(const SftRecipe& recipe, bool check_only) {
+Inputs load_inputs(const SftRecipe& recipe, const RunFlags& flags) {
   const SftDataRecipe& data = recipe.data;
   Inputs inputs;
   inputs.source = recipe.model.partial_pretrain.empty() ? recipe.model.init_config : recipe.model.partial_pretrain;
@@ -83,7 +83,7 @@ Inputs load_inputs(const SftRecipe& recipe, bool check_only) {
   std::optional<Tokenizer> tokenizer;
   const bool has_config = checks.run([&] { inputs.config = weights::load_config(inputs.source); });
   if (has_config) {
-    checks.run([&] { check_weight_files(inputs.source, load_format(recipe), check_only); });
+    checks.run([&] { check_weight_files(inputs.source, load_format(recipe), flags.check_only); });
     if (data.max_length > inputs.config.max_position_embeddings) {
       checks.faults().add(fmt::format("data.max_length = {}, the model's context is {} (lower it)", data.max_length,
                                       inputs.config.max_position_embeddings));
@@ -102,6 +102,9 @@ Inputs load_inputs(const SftRecipe& recipe, bool check_only) {
     });
     checks.run([&] {
       const ChatTemplate chat(inputs.source, recipe.model.custom_chat_template.value_or(""), *tokenizer);
+      for (const std::string& line : chat.unused_arguments(data.apply_chat_template_kwargs)) {
+        if (!flags.quiet) fmt::print("data.apply_chat_template_kwargs.{}\n", line);
+      }
       inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, *tokenizer, chat, end_id,
                                     checks.faults(), &inputs.hash);
       inputs.validation = load_sequences(recipe, data.val_files, data.val_max_samples, *tokenizer, chat, end_id,
@@ -199,7 +202,7 @@ double SftTraining::validation_loss() {
 int train_sft(SftRecipe recipe, const RunFlags& flags) {
   kernels::Context ctx(resolve_threads(recipe.trainer.num_threads));
   const DType dtype = resolve_dtype(recipe.model.dtype, ctx.target);
-  const Inputs inputs = load_inputs(recipe, flags.check_only);
+  const Inputs inputs = load_inputs(recipe, flags);
   const RowOrder order(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,
                        recipe.data_seed());
   const int64_t parameters = inputs.config.num_parameters();
