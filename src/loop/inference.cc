@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "loop/checks.h"
 #include "loop/numeric_mode.h"
 #include "loop/process_memory.h"
 #include "text/end_ids.h"
@@ -43,11 +44,7 @@ Inference::Inference(const std::string& folder, const std::string& dtype_name, i
     : ctx_(resolve_threads(threads)), tokenizer_(Tokenizer::load(folder)), end_ids_(find_end_ids(folder, tokenizer_)) {
   const DType dtype = resolve_dtype(dtype_name, ctx_.target);
   const ModelConfig config = weights::load_config(folder);
-  if (tokenizer_.vocab_size() > config.vocab_size) {
-    throw Error(
-        fmt::format("{}: the tokenizer knows {} ids, the model {}", folder, tokenizer_.vocab_size(), config.vocab_size),
-        "take config.json and tokenizer.json from one model");
-  }
+  check_vocabulary(folder, tokenizer_, config);
   EngineOptions options;
   options.max_num_seqs = max_num_seqs;
   options.max_num_batched_tokens = std::max<int64_t>(2048, max_num_seqs);

@@ -22,8 +22,7 @@ constexpr MetricDefinition kDefinitions[] = {
     both("training/epoch", "Epoch the step's first prompt was drawn in, from 0."),
     rl("training/rollout_probs_diff_{valid,max,mean,std}",
        "|exp(log-prob in training) - exp(log-prob in sampling)| over the tokens of the step's first update: 0 by law "
-       "1. "
-       "valid = 1: there were such tokens."),
+       "1. valid = 1: there were such tokens."),
     both("training/num_updates", "Optimizer steps applied in this step."),
     both("training/num_steps_not_finite", "Optimizer steps of this step undone because a gradient was not finite."),
     both("training/num_steps_zero_gradient", "Optimizer steps of this step left out because the whole gradient was 0."),

@@ -38,10 +38,6 @@ double number_or_zero(const io::Json& metrics, const char* name) {
   return value != nullptr && value->is_number() ? value->as_double() : 0.0;
 }
 
-}  // namespace
-
-namespace {
-
 void check_fits(const RunOptions& options, const std::string& checkpoint, const TrainingState& state) {
   const auto differs = [&](const char* what, const std::string& saved, const std::string& now) {
     if (saved == now) return;

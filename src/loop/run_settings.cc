@@ -40,7 +40,6 @@ RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64
 
 int tell_checked(const RunOptions& options) {
   find_start(options);
-  find_start(options);
   fmt::print("checked: {}\n", options.summary);
   return 0;
 }

@@ -116,7 +116,7 @@ std::string JinjaTemplate::rendered_marked(const io::Json& messages, const ChatO
     throw Error(
         "the chat template takes its control tokens apart or looks for them in the conversation, so that Hone cannot "
         "tell them from text",
-        "render the prompts yourself, or use one of the built-in formats (hone render --help)");
+        "render the prompts yourself, or use one of the built-in formats (hone render --list)");
   }
   if (options.continue_final_message) cut_at_tag(marked);
   return marked;
@@ -146,7 +146,7 @@ std::vector<ChatPiece> JinjaTemplate::render(const io::Json& conversation, const
                               "conversation, so that it cannot be told from text",
                               specials_.content(id)),
                   "use a template that writes its control tokens in full, or one of the built-in formats (hone render "
-                  "--help)");
+                  "--list)");
     }
   }
   return std::move(*pieces);
