@@ -102,7 +102,8 @@ GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, bool quiet, bool 
   PromptSet train, validation;
   const bool has_config = checks.run([&] { config = weights::load_config(folder); });
   if (has_config) {
-    checks.run([&] { check_weight_files(folder, recipe.model.load_format, check_only); });
+    checks.run(
+        [&] { check_weight_files(folder, recipe.model.load_format, check_only || starts_from_model(recipe.trainer)); });
     checks.run([&] { check_sizes(recipe, config); });
   }
   checks.run([&] { tokenizer = Tokenizer::load(folder); });

@@ -83,7 +83,9 @@ Inputs load_inputs(const SftRecipe& recipe, const RunFlags& flags) {
   std::optional<Tokenizer> tokenizer;
   const bool has_config = checks.run([&] { inputs.config = weights::load_config(inputs.source); });
   if (has_config) {
-    checks.run([&] { check_weight_files(inputs.source, load_format(recipe), flags.check_only); });
+    checks.run([&] {
+      check_weight_files(inputs.source, load_format(recipe), flags.check_only || starts_from_model(recipe.trainer));
+    });
     if (data.max_length > inputs.config.max_position_embeddings) {
       checks.faults().add(fmt::format("data.max_length = {}, the model's context is {} (lower it)", data.max_length,
                                       inputs.config.max_position_embeddings));

@@ -1,6 +1,7 @@
 #include "loop/starting_weights.h"
 
 #include "io/file.h"
+#include "loop/checkpoint.h"
 #include "weights/hf_config.h"
 #include "weights/hf_folder.h"
 #include "weights/model_files.h"
@@ -13,6 +14,11 @@ bool has_weight_files(const std::string& folder) {
          io::exists(io::join_path(folder, "model.safetensors.index.json"));
 }
 }  // namespace
+
+bool starts_from_model(const RunRecipe& run) {
+  return run.resume_mode != "resume_path" &&
+         list_checkpoints(io::join_path(run.default_local_dir, "checkpoints")).empty();
+}
 
 void check_weight_files(const std::string& folder, const std::string& load_format, bool must_exist) {
   if (load_format == "dummy" || (!must_exist && !has_weight_files(folder))) return;

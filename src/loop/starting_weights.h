@@ -6,9 +6,13 @@
 #include <optional>
 #include <string>
 
+#include "loop/run_recipe.h"
 #include "models/decoder.h"
 
 namespace hone {
+
+// Whether the run begins with the weights of the model's folder, for there is no checkpoint to go on from.
+bool starts_from_model(const RunRecipe& run);
 
 // Raises one Error listing all faults of the weight files of the folder; there is nothing to check for dummy, nor where
 // the folder holds none (a run that goes on from a checkpoint needs none), unless `must_exist`.
