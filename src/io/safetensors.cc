@@ -190,15 +190,17 @@ SafetensorsContent parse_safetensors(std::span<const uint8_t> bytes, const std::
   return content;
 }
 
+bool is_beside_index(std::string_view file) {
+  return !file.empty() && file != "." && file != ".." && file.find_first_of(std::string_view("/\0", 2)) == file.npos;
+}
+
 std::vector<std::pair<std::string, std::string>> parse_safetensors_index(const Json& index, const std::string& path) {
   const JsonAt weight_map = JsonAt(index, path)["weight_map"];
   if (!weight_map.value().is_object()) weight_map.fail("expected an object, found " + weight_map.value().describe());
   std::vector<std::pair<std::string, std::string>> files;
   for (const Json::Member& member : weight_map.value().as_object()) {
-    const bool is_text = member.value.is_string();
-    const std::string file = is_text ? member.value.as_string() : "";
-    if (file.empty() || file.find('/') != std::string::npos || file.find('\0') != std::string::npos || file == "." ||
-        file == "..") {
+    const std::string file = member.value.is_string() ? member.value.as_string() : "";
+    if (!is_beside_index(file)) {
       weight_map.fail(fmt::format("tensor {}: expected the name of a file beside the index, found {}",
                                   visible(member.key), member.value.describe()));
     }

@@ -69,7 +69,7 @@ void ModelFiles::open_index(const std::string& folder, io::Faults& faults) {
     if (!weight_map.value().is_object()) weight_map.fail("expected an object, found " + weight_map.value().describe());
     for (const io::Json::Member& member : weight_map.value().as_object()) {
       const std::string file = member.value.is_string() ? member.value.as_string() : "";
-      if (file.empty() || file == ".." || file.find('/') != std::string::npos) {
+      if (!io::is_beside_index(file)) {
         faults.add(fmt::format("{}: weight_map.{}: expected the name of a file beside the index, found {}", list_,
                                member.key, member.value.describe()));
         lost_.insert(member.key);
