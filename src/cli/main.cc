@@ -42,7 +42,7 @@ void add_run(CLI::App& app, const char* name, const char* text, RunArgs& args, R
   c->add_flag("--list-config", args.list_config, "every key of verl's with its class: honoured, accepted, refused");
   c->add_flag("--print-config", args.print_config, "print the effective options, then stop");
   c->add_option("--cfg", args.cfg, "job: the same, as Hydra spells it")->check(CLI::IsMember({"job"}));
-  c->add_flag("--check", args.check_only, "check options, data, config.json, tokenizer and memory, then stop");
+  c->add_flag("--check", args.check_only, "check options, data, model files, memory and disk, then stop");
   c->add_flag("--quiet", args.quiet, "no progress lines");
 }
 
