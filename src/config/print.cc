@@ -14,8 +14,8 @@ using io::Json;
 void write_block(std::string& out, const Json& group, size_t depth) {
   for (const Json::Member& member : group.as_object()) {
     out.append(2 * depth, ' ');
-    out += member.key + ":";
-    if (member.value.is_object()) {
+    out += io::flow_yaml(Json(member.key)) + ":";
+    if (member.value.is_object() && !member.value.as_object().empty()) {
       out += "\n";
       write_block(out, member.value, depth + 1);
     } else {
