@@ -259,6 +259,14 @@ TEST(Config, FilesGiveLinesAndEffectiveYamlReadsBack) {
   EXPECT_EQ(faults.list()[1], path + ":6: actor.mood: unknown key; the nearest known one is actor.mode");
   EXPECT_EQ(sample.lr, 1e-4);
 
+  write("data:\n  batch: 3\ndata.batch: 4\n");
+  try {
+    settings_of_file(path);
+    ADD_FAILURE() << "one key written in two ways is read";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), path + ":3: data.batch comes twice, at " + path + ":2 too");
+  }
+
   const Outcome o = run({"actor.optim.lr=0.1", "actor.high=3", "names.project='a: b'", "data.limit=null"});
   write(o.yaml);
   Sample again;

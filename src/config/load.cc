@@ -98,6 +98,11 @@ std::vector<Setting> settings_of_file(const std::string& path) {
     throw Error(fmt::format("{}: expected keys and values, found {}", path, yaml.tree.describe()));
   }
   flatten(yaml.tree, "", path, &yaml.lines, settings);
+  std::map<std::string, std::string> places;
+  for (const Setting& setting : settings) {
+    const auto [other, fresh] = places.emplace(setting.key, setting.where);
+    if (!fresh) throw Error(fmt::format("{}: {} comes twice, at {} too", setting.where, setting.key, other->second));
+  }
   return settings;
 }
 

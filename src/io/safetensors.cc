@@ -122,6 +122,11 @@ void check_tiling(const std::string& path, std::vector<Range> ranges, int64_t da
   if (reached != data_bytes) fail(path, fmt::format("expected {} bytes of data, found {}", reached, data_bytes));
 }
 
+// Whether an index may name this file as a shard.
+bool is_beside_index(std::string_view file) {
+  return !file.empty() && file != "." && file != ".." && file.find_first_of(std::string_view("/\0", 2)) == file.npos;
+}
+
 }  // namespace
 
 int64_t size_bytes(StoredType type) { return row(type).size_bytes; }
@@ -190,21 +195,19 @@ SafetensorsContent parse_safetensors(std::span<const uint8_t> bytes, const std::
   return content;
 }
 
-bool is_beside_index(std::string_view file) {
-  return !file.empty() && file != "." && file != ".." && file.find_first_of(std::string_view("/\0", 2)) == file.npos;
-}
-
-std::vector<std::pair<std::string, std::string>> parse_safetensors_index(const Json& index, const std::string& path) {
+std::vector<std::pair<std::string, std::string>> parse_safetensors_index(const Json& index, const std::string& path,
+                                                                         Faults& faults) {
   const JsonAt weight_map = JsonAt(index, path)["weight_map"];
   if (!weight_map.value().is_object()) weight_map.fail("expected an object, found " + weight_map.value().describe());
   std::vector<std::pair<std::string, std::string>> files;
   for (const Json::Member& member : weight_map.value().as_object()) {
-    const std::string file = member.value.is_string() ? member.value.as_string() : "";
+    std::string file = member.value.is_string() ? member.value.as_string() : "";
     if (!is_beside_index(file)) {
-      weight_map.fail(fmt::format("tensor {}: expected the name of a file beside the index, found {}",
-                                  visible(member.key), member.value.describe()));
+      faults.add(fmt::format("{}: weight_map.{}: expected the name of a file beside the index, found {}", path,
+                             member.key, member.value.describe()));
+      file.clear();
     }
-    files.emplace_back(member.key, file);
+    files.emplace_back(member.key, std::move(file));
   }
   return files;
 }
@@ -218,7 +221,9 @@ void SafetensorsReader::open_file(const std::string& path) {
 }
 
 void SafetensorsReader::open_index(const std::string& path) {
-  const auto weight_map = parse_safetensors_index(read_json(path), path);
+  Faults faults;
+  const auto weight_map = parse_safetensors_index(read_json(path), path, faults);
+  faults.raise_if_any(path + " is no index of shards");
   const size_t slash = path.find_last_of('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash);
   std::set<std::string> files;

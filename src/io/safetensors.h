@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/faults.h"
 #include "io/file.h"
 #include "io/json.h"
 
@@ -39,10 +40,10 @@ struct SafetensorsContent {
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 SafetensorsContent parse_safetensors(std::span<const uint8_t> bytes, const std::string& name);
-// Whether an index may name this file as a shard: it lies beside the index.
-bool is_beside_index(std::string_view file);
-// Tensor and file beside the index, in the order of the index. Raises Error.
-std::vector<std::pair<std::string, std::string>> parse_safetensors_index(const Json& index, const std::string& name);
+// An index: tensor and file beside the index, in its order. Entries at fault are in `faults`, with an empty file here.
+// Raises Error when the whole is no index.
+std::vector<std::pair<std::string, std::string>> parse_safetensors_index(const Json& index, const std::string& name,
+                                                                         Faults& faults);
 
 class SafetensorsReader {
  public:

@@ -26,7 +26,8 @@ struct Inputs {
   int64_t valid_vocab = 0;
   std::vector<TrainSequence> train, validation;
   uint64_t hash = 0;
-  std::string end_note;  // for the user, when no file of the model names its end ids
+  int64_t num_truncated = 0;  // rows beyond data.max_length
+  std::string end_note;       // for the user, when no file of the model names its end ids
 };
 
 // init_config is the older way to ask for random weights.
@@ -47,7 +48,7 @@ TrainerOptions trainer_options(const SftRecipe& recipe, int64_t valid_vocab) {
 
 std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& files, int64_t max_samples,
                                           const Tokenizer& tokenizer, const ChatTemplate& chat, int32_t end_id,
-                                          io::Faults& faults, uint64_t* hash) {
+                                          io::Faults& faults, Inputs& inputs, uint64_t* hash) {
   if (files.empty()) return {};
   SftSetOptions options;
   options.files = files;
@@ -58,7 +59,9 @@ std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& 
                   recipe.data.mask_history};
   options.max_length = recipe.data.max_length;
   options.truncation = *truncation(recipe.data.truncation);
-  std::vector<SftExample> examples = load_sft_examples(options, tokenizer, end_id, faults);
+  SftSet set = load_sft_set(options, tokenizer, end_id, faults);
+  inputs.num_truncated += set.num_truncated;
+  std::vector<SftExample>& examples = set.examples;
   if (max_samples >= 0 && max_samples < static_cast<int64_t>(examples.size())) {
     examples.resize(static_cast<size_t>(max_samples));
   }
@@ -108,14 +111,17 @@ Inputs load_inputs(const SftRecipe& recipe, const RunFlags& flags) {
         if (!flags.quiet) fmt::print("data.apply_chat_template_kwargs.{}\n", line);
       }
       inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, *tokenizer, chat, end_id,
-                                    checks.faults(), &inputs.hash);
+                                    checks.faults(), inputs, &inputs.hash);
       inputs.validation = load_sequences(recipe, data.val_files, data.val_max_samples, *tokenizer, chat, end_id,
-                                         checks.faults(), nullptr);
+                                         checks.faults(), inputs, nullptr);
     });
   } else {
     checks.faults().add("data: the rows were not looked at, for there is no tokenizer");
   }
   checks.finish();
+  if (inputs.num_truncated > 0 && !flags.quiet) {
+    fmt::print("data: {} rows are cut at data.max_length = {}\n", inputs.num_truncated, data.max_length);
+  }
   return inputs;
 }
 

@@ -47,7 +47,7 @@ class ChatRows : public ::testing::Test {
     options.files = {write(text)};
     options.chat.chat = chat_.get();
     io::Faults faults;
-    auto result = load_sft_examples(options, *tokenizer_, tokenizer_->find("<|im_end|>").value(), faults);
+    auto result = load_sft_set(options, *tokenizer_, tokenizer_->find("<|im_end|>").value(), faults).examples;
     found = faults.list();
     return result;
   }

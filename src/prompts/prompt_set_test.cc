@@ -163,7 +163,7 @@ TEST_F(PromptFiles, SftRowsEndOnTheEndId) {
                                  "{\"prompt\": \"ab\", \"response\": \"cde\"}\n"
                                  "{\"prompt\": \"ab\"}\n{\"prompt\": \"\", \"response\": \"c\"}\n");
   io::Faults faults;
-  const auto examples = load_sft_examples({.files = {file}}, *tokenizer_, 37, faults);
+  const auto examples = load_sft_set({.files = {file}}, *tokenizer_, 37, faults).examples;
   ASSERT_EQ(faults.list().size(), 3u);
   EXPECT_NE(faults.list()[0].find("s.jsonl:1: response"), std::string::npos) << "a special token is text, not an id";
   EXPECT_NE(faults.list()[1].find("s.jsonl:3: response is missing"), std::string::npos);
@@ -177,9 +177,11 @@ TEST_F(PromptFiles, OverlongSftRowsAreCutOrNamed) {
   const std::string file = write("s.jsonl", "{\"prompt\": \"abc\", \"response\": \"def\"}\n");  // 7 ids with the end
   const auto load_cut = [&](int64_t max_length, Truncation how, size_t num_faults) {
     io::Faults faults;
-    const auto examples =
-        load_sft_examples({.files = {file}, .max_length = max_length, .truncation = how}, *tokenizer_, 37, faults);
+    const SftSet set =
+        load_sft_set({.files = {file}, .max_length = max_length, .truncation = how}, *tokenizer_, 37, faults);
+    const std::vector<SftExample>& examples = set.examples;
     EXPECT_EQ(faults.list().size(), num_faults);
+    EXPECT_EQ(set.num_truncated, max_length < 7);
     return tokenizer_->decode(examples[0].prompt_ids, false) + "|" +
            tokenizer_->decode(examples[0].response_ids, false);
   };

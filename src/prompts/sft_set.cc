@@ -11,18 +11,22 @@ namespace hone {
 
 namespace {
 
+int64_t length(const SftExample& example) {
+  return static_cast<int64_t>(example.prompt_ids.size() + example.response_ids.size());
+}
+
 // Brings the example to its limit, or says why that cannot be.
 std::string limit_length(SftExample& example, const SftSetOptions& options) {
   const auto num_prompt = static_cast<int64_t>(example.prompt_ids.size());
   const auto num_response = static_cast<int64_t>(example.response_ids.size());
-  const int64_t length = num_prompt + num_response, excess = length - options.max_length;
+  const int64_t excess = length(example) - options.max_length;
   if (excess <= 0) return "";
   const bool left = options.truncation == Truncation::left;
   if (options.truncation == Truncation::error) {
-    return fmt::format("prompt and response have {} ids, data.max_length is {}", length, options.max_length);
+    return fmt::format("prompt and response have {} ids, data.max_length is {}", length(example), options.max_length);
   }
   if ((left ? num_prompt : num_response) <= excess) {
-    return fmt::format("{} ids are more than data.max_length {} leaves room for, even with the {} cut", length,
+    return fmt::format("{} ids are more than data.max_length {} leaves room for, even with the {} cut", length(example),
                        options.max_length, left ? "prompt" : "response");
   }
   auto& ids = left ? example.prompt_ids : example.response_ids;
@@ -82,23 +86,23 @@ class Reader {
 
 }  // namespace
 
-std::vector<SftExample> load_sft_examples(const SftSetOptions& options, const Tokenizer& tokenizer, int32_t end_id,
-                                          io::Faults& faults) {
+SftSet load_sft_set(const SftSetOptions& options, const Tokenizer& tokenizer, int32_t end_id, io::Faults& faults) {
   HONE_CHECK(options.truncation != Truncation::middle, "SFT rows are cut left or right");
-  std::vector<SftExample> examples;
+  SftSet set;
   Reader reader(options, tokenizer, end_id, faults);
   for (const std::string& file : options.files) {
     for (const io::JsonRow& row : io::read_jsonl(file, faults)) {
       const std::string place = row_place(file, row);
       std::optional<SftExample> example = reader.read(row, place);
       if (!example) continue;
+      set.num_truncated += length(*example) > options.max_length;
       if (const std::string fault = limit_length(*example, options); !fault.empty()) {
         faults.add(fmt::format("{}: {}", place, fault));
       }
-      examples.push_back(std::move(*example));
+      set.examples.push_back(std::move(*example));
     }
   }
-  return examples;
+  return set;
 }
 
 uint64_t data_hash(const std::vector<SftExample>& examples) {

@@ -31,9 +31,12 @@ struct SftSetOptions {
   Truncation truncation = Truncation::error;
 };
 
+struct SftSet {
+  std::vector<SftExample> examples;
+  int64_t num_truncated = 0;  // of longer rows
+};
 // Adds every fault of every row to `faults`; call faults.raise_if_any() before using the examples.
-std::vector<SftExample> load_sft_examples(const SftSetOptions& options, const Tokenizer& tokenizer, int32_t end_id,
-                                          io::Faults& faults);
+SftSet load_sft_set(const SftSetOptions& options, const Tokenizer& tokenizer, int32_t end_id, io::Faults& faults);
 
 uint64_t data_hash(const std::vector<SftExample>& examples);
 

@@ -13,6 +13,7 @@ namespace hone::weights {
 
 namespace {
 
+constexpr int64_t kMostLayers = 10000;
 constexpr double kMostParameters = 1e13;  // beyond it counts of bytes could overflow
 
 // Common to the families.
@@ -121,6 +122,9 @@ void check_sizes(ConfigReader& in, const ModelConfig& c) {
   const double layer =
       width * (2 * heads * static_cast<double>(c.head_dim) + 3 * static_cast<double>(c.intermediate_size));
   const double parameters = 2 * width * static_cast<double>(c.vocab_size) + static_cast<double>(c.num_layers) * layer;
+  if (c.num_layers > kMostLayers) {
+    in.fault("num_hidden_layers", fmt::format("expected at most {}, found {}", kMostLayers, c.num_layers));
+  }
   if (parameters > kMostParameters) {
     in.fault("sizes",
              fmt::format("a model of {:.1e} parameters, at most {:.0e} are possible", parameters, kMostParameters));

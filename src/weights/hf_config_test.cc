@@ -262,6 +262,7 @@ TEST_F(HfConfig, WhatWouldComputeSomethingElseIsRefusedByName) {
       {R"("tie_word_embeddings": 1)", "tie_word_embeddings: expected true or false"},
       {R"("pad_token_id": 100)", "pad_token_id: expected an id below vocab_size = 100"},
       {R"("rms_norm_eps": null, "num_hidden_layers": 2000000000, "hidden_size": 2000000000)", "sizes: a model of"},
+      {R"("num_hidden_layers": 2000000000)", "num_hidden_layers: expected at most 10000, found 2000000000"},
       {R"("use_sliding_window": "no")", "use_sliding_window: expected true or false"},
       {R"("attention_bias": "no")", "attention_bias: expected true or false"},
   };

@@ -1,6 +1,7 @@
 #include "weights/model_files.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 #include <vector>
@@ -64,17 +65,11 @@ void ModelFiles::open(const std::string& path, io::Faults& faults) {
 void ModelFiles::open_index(const std::string& folder, io::Faults& faults) {
   std::map<std::string, std::vector<std::string>> shards;  // file -> tensors, as the index has it
   try {
-    const io::Json index = io::read_json(list_);
-    const io::JsonAt weight_map = io::JsonAt(index, list_)["weight_map"];
-    if (!weight_map.value().is_object()) weight_map.fail("expected an object, found " + weight_map.value().describe());
-    for (const io::Json::Member& member : weight_map.value().as_object()) {
-      const std::string file = member.value.is_string() ? member.value.as_string() : "";
-      if (!io::is_beside_index(file)) {
-        faults.add(fmt::format("{}: weight_map.{}: expected the name of a file beside the index, found {}", list_,
-                               member.key, member.value.describe()));
-        lost_.insert(member.key);
+    for (auto& [tensor, file] : io::parse_safetensors_index(io::read_json(list_), list_, faults)) {
+      if (file.empty()) {
+        lost_.insert(tensor);
       } else {
-        shards[file].push_back(member.key);
+        shards[file].push_back(tensor);
       }
     }
   } catch (const Error& error) {
@@ -84,7 +79,9 @@ void ModelFiles::open_index(const std::string& folder, io::Faults& faults) {
   for (const auto& [file, tensors] : shards) {
     const std::string path = io::join_path(folder, file);
     const size_t before = files_.size();
-    if (io::exists(path)) {
+    if (std::filesystem::is_directory(path)) {
+      faults.add(fmt::format("{}: expected the shard {} to be a file, found a folder", list_, file));
+    } else if (io::exists(path)) {
       open(path, faults);
     } else {
       faults.add(fmt::format("{}: expected the shard {} with {} tensors ({} ...), found no such file", list_, file,

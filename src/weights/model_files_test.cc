@@ -183,6 +183,16 @@ std::vector<BrokenFile> broken_files() {
        },
        {"tensor model.norm.weight: expected", "found no entry",
         "model-1.safetensors: tensor model.norm.weight: expected, as"}},
+      {"a shard that is a folder with weights of its own",
+       qwen3,
+       true,
+       [](const Folder& f) {
+         const std::string shard = f.file(Folder::shard_name(1));
+         fs::rename(shard, f.file("set-aside"));
+         fs::create_directory(shard);
+         fs::rename(f.file("set-aside"), shard + "/model.safetensors");
+       },
+       {"expected the shard model-1.safetensors to be a file, found a folder", "1 fault\n"}},
       {"index that leads out of the folder",
        qwen3,
        true,

@@ -11,7 +11,9 @@ namespace {
 void run(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> weight_map;
   try {
-    weight_map = io::parse_safetensors_index(io::parse_json(text, "x.index.json"), "x.index.json");
+    io::Faults faults;
+    weight_map = io::parse_safetensors_index(io::parse_json(text, "x.index.json"), "x.index.json", faults);
+    faults.raise_if_any("x.index.json: no index");
   } catch (const Error& error) {
     behaviour(error.what());
     FUZZ_CHECK(std::string_view(error.what()).starts_with("x.index.json:"), error.what());

@@ -57,7 +57,7 @@ TEST_F(MadeData, ArithmeticIsReadBackAsOneTokenACharacter) {
   io::Faults faults;
   const PromptSet train = load_prompts({.files = {folder_ + "/train.jsonl"}}, tokenizer, faults);
   const PromptSet val = load_prompts({.files = {folder_ + "/val.jsonl"}}, tokenizer, faults);
-  const auto sft = load_sft_examples({.files = {folder_ + "/sft.jsonl"}}, tokenizer, end, faults);
+  const auto sft = load_sft_set({.files = {folder_ + "/sft.jsonl"}}, tokenizer, end, faults).examples;
   find_unscorable(train.prompts, faults);
   find_unscorable(val.prompts, faults);
   faults.raise_if_any("made data");
