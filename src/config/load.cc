@@ -1,6 +1,7 @@
 #include "config/load.h"
 
 #include <algorithm>
+#include <set>
 
 #include "config/merge.h"
 #include "config/override.h"
@@ -98,10 +99,10 @@ std::vector<Setting> settings_of_file(const std::string& path) {
     throw Error(fmt::format("{}: expected keys and values, found {}", path, yaml.tree.describe()));
   }
   flatten(yaml.tree, "", path, &yaml.lines, settings);
-  std::map<std::string, std::string> places;
+  std::set<std::string> keys;
   for (const Setting& setting : settings) {
-    const auto [other, fresh] = places.emplace(setting.key, setting.where);
-    if (!fresh) throw Error(fmt::format("{}: {} comes twice, at {} too", setting.where, setting.key, other->second));
+    if (keys.insert(setting.key).second) continue;
+    throw Error(fmt::format("{}: {} comes twice, once in its group and once with dots", path, setting.key));
   }
   return settings;
 }

@@ -107,7 +107,7 @@ TEST_F(Safetensors, ReadsShardsThroughTheirIndex) {
   write_index(R"({"a": "model-1.safetensors", "b": "model-2.safetensors", "c": "model-2.safetensors"})");
   EXPECT_NE(error_of("").find("tensor c: expected in"), std::string::npos) << error_of("");
   write_index(R"({"a": "model-1.safetensors", "b": 3})");
-  EXPECT_NE(error_of("").find("weight_map: tensor b: expected the name of a file beside the index, found number 3"),
+  EXPECT_NE(error_of("").find("weight_map.b: expected the name of a file beside the index, found number 3"),
             std::string::npos)
       << error_of("");
   write_index(R"({"a": "../model-1.safetensors"})");

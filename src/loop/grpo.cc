@@ -16,7 +16,7 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
   options.kind = "grpo";
   options.val_only = recipe.trainer.val_only;
   options.max_to_keep = recipe.trainer.max_actor_ckpt_to_keep.value_or(0);
-  options.data_hash = fmt::format("{:016x}", data_hash(inputs.train));
+  options.data_hash = fmt::format("{:016x}", data_hash(inputs.train, inputs.end_ids));
   options.numeric_mode = numeric_mode(dtype, ctx.target);
   options.summary =
       fmt::format("{} steps of {} prompts x {} answers, updates of {} prompts; {} parameters, {} on {}, {} threads",

@@ -137,7 +137,8 @@ Run::Run(RunOptions options)
   if (!options_.val_only) open_folder();
   if (!options_.quiet) {
     fmt::print("run: {}; {}\n", options_.summary,
-               checkpoint_ ? fmt::format("on from step {}", state_.global_step) : "from the start");
+               checkpoint_ ? fmt::format("on from step {} with the weights of {}", state_.global_step, *checkpoint_)
+                           : "from the start");
   }
 }
 

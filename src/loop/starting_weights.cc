@@ -29,7 +29,13 @@ std::unique_ptr<Decoder> starting_decoder(kernels::Context& ctx, const std::opti
                                           const std::string& folder, const std::string& load_format, uint64_t seed,
                                           DType dtype) {
   const Doing doing("loading the model");
-  if (checkpoint) return weights::load_decoder(ctx, *checkpoint, dtype);
+  if (checkpoint) {
+    if (weights::load_config(*checkpoint) != weights::load_config(folder)) {
+      throw Error(fmt::format("{}/config.json: expected the model of {}, found another one", folder, *checkpoint),
+                  "undo the change of the model's folder, or train the other model in a run folder of its own");
+    }
+    return weights::load_decoder(ctx, *checkpoint, dtype);
+  }
   if (load_format != "dummy") return weights::load_decoder(ctx, folder, dtype);
   auto decoder = std::make_unique<Decoder>(weights::load_config(folder), dtype);
   decoder->initialize(ctx.team, seed);

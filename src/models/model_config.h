@@ -20,6 +20,7 @@ struct RopeScaling {
   double beta_fast = 32.0, beta_slow = 1.0;              // yarn
   double attention_factor = 1.0;                         // yarn: multiplies cos and sin
   bool truncate = true;                                  // yarn: whole bounds of the ramp
+  bool operator==(const RopeScaling&) const = default;
 };
 
 struct ModelConfig {
@@ -46,6 +47,7 @@ struct ModelConfig {
   int64_t q_size() const { return num_heads * head_dim; }
   int64_t kv_size() const { return num_kv_heads * head_dim; }
   int64_t num_parameters() const;
+  bool operator==(const ModelConfig&) const = default;
 };
 
 }  // namespace hone

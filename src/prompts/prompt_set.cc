@@ -8,6 +8,7 @@
 #include "prompts/data_hash.h"
 #include "prompts/row_fields.h"
 #include "prompts/row_order.h"
+#include "workers/worker.h"
 
 namespace hone {
 
@@ -92,6 +93,8 @@ class Reader {
       ChatIds chat = render_prompt(options_.chat, row, messages);
       prompt.text = std::move(chat.text);
       return std::move(chat.ids);
+    } catch (const workers::WorkerError& error) {
+      throw Error(fmt::format("{}: {}: {}", place, options_.prompt_key, error.what()), error.hint());
     } catch (const Error& error) {
       faults_.add(fmt::format("{}: {}: {}", place, options_.prompt_key, error.what()));
       return {};
@@ -154,8 +157,9 @@ PromptSet load_prompts(const PromptSetOptions& options, const Tokenizer& tokeniz
   return set;
 }
 
-uint64_t data_hash(const std::vector<Prompt>& prompts) {
+uint64_t data_hash(const std::vector<Prompt>& prompts, const std::vector<int32_t>& end_ids) {
   DataHash hash;
+  hash.add(end_ids);
   for (const Prompt& prompt : prompts) {
     hash.add(prompt.ids);
     hash.add(prompt.data_source);

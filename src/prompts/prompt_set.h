@@ -42,6 +42,7 @@ struct PromptSet {
 PromptSet load_prompts(const PromptSetOptions& options, const Tokenizer& tokenizer, io::Faults& faults);
 
 // Differs between sets that differ in order, ids, data sources or ground truths: a run is not resumed on other data.
-uint64_t data_hash(const std::vector<Prompt>& prompts);
+// Of what decides a run besides the recipe and the weights.
+uint64_t data_hash(const std::vector<Prompt>& prompts, const std::vector<int32_t>& end_ids);
 
 }  // namespace hone

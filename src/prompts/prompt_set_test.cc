@@ -148,7 +148,7 @@ TEST_F(PromptFiles, ASubsetIsTheFirstRowsOrDrawnBySeed) {
 
 TEST_F(PromptFiles, TheHashTellsDataApart) {
   const auto hash = [&](const std::string& text) {
-    return data_hash(load({.files = {write("p.jsonl", text)}}).prompts);
+    return data_hash(load({.files = {write("p.jsonl", text)}}).prompts, {1});
   };
   const uint64_t base = hash(row("a") + row("b"));
   EXPECT_EQ(base, hash(row("a") + "\n" + row("b")));

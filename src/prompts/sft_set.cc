@@ -6,6 +6,7 @@
 #include "io/jsonl.h"
 #include "prompts/data_hash.h"
 #include "prompts/row_fields.h"
+#include "workers/worker.h"
 
 namespace hone {
 
@@ -72,6 +73,8 @@ class Reader {
       SftExample example = render_example(options_.chat, row, messages);
       if (example.prompt_ids.empty()) throw Error("nothing stands before the first answer");
       return example;
+    } catch (const workers::WorkerError& error) {
+      throw Error(fmt::format("{}: {}: {}", place, key, error.what()), error.hint());
     } catch (const Error& error) {
       faults_.add(fmt::format("{}: {}: {}", place, key, error.what()));
       return {};

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "io/json.h"
+#include "io/utf8.h"
 #include "text/added_tokens.h"
 #include "text/bpe.h"
 #include "text/byte_alphabet.h"
@@ -51,7 +52,7 @@ std::string describe(char32_t value) { return fmt::format("U+{:04X}", static_cas
     const text::CodePoint point = text::decode_code_point(piece, i);
     const std::string_view bytes = piece.substr(i, point.size);
     if (!bpe.encode(bytes, ids)) {
-      throw Error(fmt::format("the tokenizer has no token for '{}' ({})", bytes, describe(point.value)),
+      throw Error(fmt::format("the tokenizer has no token for '{}' ({})", io::visible(bytes), describe(point.value)),
                   "use text made of the tokenizer's own characters, or another tokenizer");
     }
     i += point.size;

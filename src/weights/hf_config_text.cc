@@ -1,4 +1,5 @@
 // The writer of config.json.
+#include "core/error.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "weights/families.h"
@@ -63,11 +64,21 @@ io::Json family_json(const ModelConfig& c) {
   return json;
 }
 
+// Whether the folder's config.json is that of this model still: a user may have changed it since it was read.
+bool describes(const std::string& folder, const ModelConfig& c) {
+  try {
+    return load_config(folder) == c;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::string config_text(const ModelConfig& c, const std::string& source_folder) {
-  const std::string source = source_folder.empty() ? "" : io::join_path(source_folder, "config.json");
-  io::Json json = !source.empty() && io::exists(source) ? io::read_json(source) : family_json(c);
+  io::Json json = !source_folder.empty() && describes(source_folder, c)
+                      ? io::read_json(io::join_path(source_folder, "config.json"))
+                      : family_json(c);
   json.set("tie_word_embeddings", c.tie_word_embeddings);
   json.set(json.find("dtype") != nullptr ? "dtype" : "torch_dtype", "float32");
   return json.dump(2) + "\n";

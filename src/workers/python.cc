@@ -24,7 +24,7 @@ io::Json ask_python(Worker& worker, const std::string& operation, io::Json quest
   question.set("seconds", seconds);
   io::Json reply = worker.request(question, seconds);
   if (const io::Json* module = reply.find("missing_module")) {
-    throw Error(
+    throw WorkerError(
         fmt::format("{} is missing in the Python that runs it ({})", module->as_string(),
                     reply.at("python").as_string()),
         fmt::format("install the package python3-{0} (apt-get install python3-{0}), or name an interpreter that "

@@ -44,7 +44,7 @@ void Worker::ensure_started() {
   try {
     child_ = std::make_unique<ChildProcess>(options_.argv, options_.memory_bytes);
   } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}", options_.name, error.what()), options_.install_hint);
+    throw WorkerError(fmt::format("{}: {}", options_.name, error.what()), options_.install_hint);
   }
   fresh_ = true;
   ++num_starts_;
@@ -56,7 +56,8 @@ void Worker::raise_ended(const std::string& what, const std::string& hint) {
   std::string said = errors_.text();
   while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
   if (said.size() > kErrorBytes) said = "..." + said.substr(said.size() - kErrorBytes);
-  throw Error(fmt::format("{} {}{}", options_.name, what, said.empty() ? "" : "; its error output:\n" + said), hint);
+  throw WorkerError(fmt::format("{} {}{}", options_.name, what, said.empty() ? "" : "; its error output:\n" + said),
+                    hint);
 }
 
 io::Json Worker::request(const io::Json& question, double seconds) {

@@ -10,10 +10,17 @@
 #include <vector>
 
 #include "core/activity.h"
+#include "core/error.h"
 #include "io/json.h"
 #include "workers/frames.h"
 
 namespace hone::workers {
+
+// The worker itself fails, not what it was asked: no use in asking it the same for every row.
+class WorkerError : public Error {
+ public:
+  using Error::Error;
+};
 
 struct WorkerOptions {
   std::string name;               // what messages call it: "the worker for chat templates"
@@ -29,8 +36,8 @@ class Worker {
   explicit Worker(WorkerOptions options);  // starts nothing yet
   ~Worker();
 
-  // The reply. Raises Error when there is none: the program cannot be started, the deadline passed, the process died or
-  // said too much; the message ends with the last lines of its error output.
+  // The reply. Raises WorkerError when there is none: the program cannot be started, the deadline passed, the process
+  // died or said too much; the message ends with the last lines of its error output.
   io::Json request(const io::Json& question, double seconds);
 
   int64_t num_starts() const;

@@ -49,6 +49,20 @@ TEST_F(Chat, ABaseModelSaysWhatToDo) {
   EXPECT_NE(hone({"render", "--model", model(), "--user", "a"}).err.find("--chat-template chatml"), std::string::npos);
 }
 
+// One fault with what to do, not the same one for every row.
+TEST_F(Chat, AWorkerThatCannotRunEndsTheReadingOfRows) {
+  const Arguments arguments =
+      tiny_train(inputs_.path(), inputs_ / "run") +
+      Arguments{"data.train_files=" + inputs_.path() + "/chat.jsonl",
+                "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=64", "data.max_prompt_length=36",
+                "actor_rollout_ref.model.custom_chat_template='{{ messages[0].content }}'"};
+  const Result result = run_hone(inputs_.path(), arguments, {{"HONE_PYTHON", "/nonexistent"}});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("1 fault\n"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("chat.jsonl:1: prompt: the Python worker"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("install Python 3"), std::string::npos) << result.err;
+}
+
 TEST_F(Chat, TrainingFeedsWhatRenderShows) {
   const Result shown = hone({"render", "--model", model(), "--chat-template", "chatml", "--user", "1+1=", "--json"});
   ASSERT_EQ(shown.code, 0) << shown.err;

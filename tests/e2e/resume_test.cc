@@ -197,6 +197,34 @@ TEST_F(Resume, OtherDataAreRefusedUnlessAskedForAndNothingLeftHasItsOwnCode) {
   EXPECT_NE(result.err.find("holds checkpoints of an earlier run"), std::string::npos) << result.err;
 }
 
+// What the weights of a checkpoint mean stands in config.json: another one would be saved with weights it does not fit.
+TEST_F(Resume, AnotherModelAtTheSamePlaceIsRefused) {
+  for (const std::string kind : {"train", "sft"}) {
+    SCOPED_TRACE(kind);
+    ASSERT_EQ(hone(command(kind, kind, {"trainer.total_training_steps=2"})).code, 0);
+    const Bits before = bits_of(run(kind));
+    const auto refused = [&](const char* key, const io::Json& value, const Arguments& more, const char* says) {
+      const std::string path =
+          inputs_ / (key == std::string("eos_token_id") ? "model/generation_config.json" : "model/config.json");
+      const std::string as_it_was = io::read_file(path);
+      io::Json changed = io::parse_json(as_it_was, path);
+      changed.set(key, value);
+      io::write_json(path, changed);
+      const Result result = hone(command(kind, kind, Arguments{"trainer.total_training_steps=4"} + more));
+      EXPECT_EQ(result.code, 2);
+      EXPECT_NE(result.err.find(says), std::string::npos) << result.err;
+      EXPECT_EQ(difference(before, bits_of(run(kind))), "") << "a refused run touches nothing";
+      io::write_file(path, as_it_was);
+    };
+    const Arguments ask{"trainer.resume_allow_changes=true"};
+    refused("rope_theta", 50.0, {}, "expected the model of ");
+    refused("rope_theta", 50.0, ask, "expected the model of ");
+    refused("rms_norm_eps", 1e-3, ask, "expected the model of ");
+    refused("eos_token_id", 3, {}, "the data's hash was");
+    EXPECT_EQ(hone(command(kind, kind, {"trainer.total_training_steps=4"})).code, 0);
+  }
+}
+
 TEST_F(Resume, OneInterruptSavesAndLeavesAndTheRunGoesOnToTheSameBits) {
   for (const std::string kind : {"train", "sft"}) {
     SCOPED_TRACE(kind);
