@@ -1,9 +1,14 @@
 // hone eval: a model's score on data, mean@n and pass@n for each data source.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "cli/chat_arguments.h"
 #include "cli/commands.h"
 #include "core/error.h"
+#include "io/file.h"
 #include "io/json.h"
 #include "loop/inference.h"
 #include "loop/progress.h"
@@ -30,11 +35,21 @@ std::vector<Prompt> load_eval_prompts(const EvalArgs& args, const Tokenizer& tok
   return std::move(set.prompts);
 }
 
-// The dump replaces a file of its name: not the data, and not a device.
+// The dump replaces a file of its name: not the data, and not a device. That it can be written is known before the
+// answers that it is to hold.
 void check_dump(const EvalArgs& args) {
-  if (args.dump.empty() || !std::filesystem::exists(args.dump)) return;
+  if (args.dump.empty()) return;
+  const std::string parent = std::filesystem::path(args.dump).parent_path().string();
+  if (!parent.empty()) io::make_folders(parent);
+  const char* folder = parent.empty() ? "." : parent.c_str();
+  if (access(folder, W_OK) != 0) {
+    throw Error(fmt::format("--dump: {}: {}", folder, std::strerror(errno)), "name a file in a folder of yours");
+  }
+  if (!std::filesystem::exists(args.dump)) return;
   bool is_data = false;
-  for (const std::string& file : args.data) is_data = is_data || std::filesystem::equivalent(file, args.dump);
+  for (const std::string& file : args.data) {
+    is_data = is_data || (io::exists(file) && std::filesystem::equivalent(file, args.dump));
+  }
   if (is_data || !std::filesystem::is_regular_file(args.dump)) {
     throw Error(fmt::format("--dump: {} is {}", args.dump, is_data ? "the data" : "not a regular file"),
                 "name a new file");

@@ -199,6 +199,9 @@ TEST_F(Commands, GenerateIsAFunctionOfTheSeed) {
   EXPECT_NE(first, answers("2", "1"));
   const Arguments eval{"eval", "--model", inputs_ / "model", "--data", inputs_ / "val.jsonl", "--max-new-tokens", "9"};
   EXPECT_EQ(hone(eval).code, 0);
+  expect_refused(hone(eval + Arguments{"--dump", "/dev/full"}), {"--dump: /dev/full is not a regular file"});
+  expect_refused(hone(eval + Arguments{"--dump", "/proc/x.jsonl"}), {"/proc"});
+  expect_refused(hone(eval + Arguments{"--dump", inputs_ / "val.jsonl/x.jsonl"}), {"val.jsonl"});
   expect_refused(hone(eval + Arguments{"--n", "3000000000"}), {"--n: expected at least 1, at most 1000000"});
 }
 
