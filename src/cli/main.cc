@@ -85,15 +85,17 @@ void add_render(CLI::App& app, RenderArgs& a, int& exit_code) {
   CLI::App* r =
       add(app, "render", "conversations to ids: what a chat template makes of them", a, run_render, exit_code);
   r->add_option("--tokenizer,--model", a.tokenizer, "folder with tokenizer.json and the chat template");
-  r->add_option("files", a.files, "JSONL rows with messages or a prompt (none: --user, or standard input)");
-  r->add_option("--user", a.user, "one conversation: what the user says");
-  r->add_option("--system", a.system, "and the system text before it");
+  CLI::Option* files =
+      r->add_option("files", a.files, "JSONL rows with messages or a prompt (none: --user, or standard input)");
+  r->add_option("--user", a.user, "one conversation: what the user says")->excludes(files);
+  r->add_option("--system", a.system, "and the system text before it")->excludes(files);
   r->add_option("--chat-template", a.chat_template, "a built-in format, a file or a template, instead of the model's");
   r->add_option("--tools", a.tools, "JSON file with a list of tools");
   r->add_option("--arg", a.arguments, "NAME=VALUE for the template, e.g. enable_thinking=false");
-  r->add_flag("--generation-prompt", a.generation_prompt,
-              "open an assistant's turn at the end (default: unless the last message is the assistant's)");
-  r->add_flag("--no-generation-prompt", a.no_generation_prompt, "open none");
+  CLI::Option* open =
+      r->add_flag("--generation-prompt", a.generation_prompt,
+                  "open an assistant's turn at the end (default: unless the last message is the assistant's)");
+  r->add_flag("--no-generation-prompt", a.no_generation_prompt, "open none")->excludes(open);
   r->add_flag("--continue-final-message", a.continue_final_message, "leave the last message open");
   r->add_option("--loss", a.loss, "assistant turns with loss: all or last")->capture_default_str();
   r->add_option("--date", a.date, "what the template takes for today: YYYY-MM-DD or today (default: 2024-07-26)");
@@ -115,7 +117,7 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   e->add_option("--max-num-seqs", a.eval.max_num_seqs, "answers in flight")->capture_default_str();
   e->add_option("--dtype", a.eval.dtype, "auto, bfloat16, float32")->capture_default_str();
   e->add_option("--seed", a.eval.seed, "of the samples")->capture_default_str();
-  e->add_option("--threads", a.eval.threads, "0: one for each core")->capture_default_str();
+  e->add_option("--threads", a.eval.threads, "0: one for each core")->check(CLI::Range(0, 4096))->capture_default_str();
   e->add_option("--dump", a.eval.dump, "write every answer to this JSONL file");
   e->add_flag("--json", a.eval.json, "one JSON object a data source");
   e->add_option("--chat-template", a.eval.chat_template, "for lists of messages, in place of the model's template");
@@ -130,12 +132,16 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
                 "limit of an answer (default: 128, or what the context leaves)");
   g->add_option("--dtype", a.generate.dtype, "auto, bfloat16, float32")->capture_default_str();
   g->add_option("--seed", a.generate.seed, "of the samples")->capture_default_str();
-  g->add_option("--threads", a.generate.threads, "0: one for each core")->capture_default_str();
-  g->add_flag("--chat", a.generate.chat,
-              "prompts are what a user says, or conversations as JSON ({\"messages\": [...]} or a list)");
-  g->add_option("--system", a.generate.system, "with --chat: the system text of what a user says");
-  g->add_option("--chat-template", a.generate.chat_template, "with --chat: in place of the model's template");
-  g->add_option("--arg", a.generate.arguments, "with --chat: NAME=VALUE for the template");
+  g->add_option("--threads", a.generate.threads, "0: one for each core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  CLI::Option* chat =
+      g->add_flag("--chat", a.generate.chat,
+                  "prompts are what a user says, or conversations as JSON ({\"messages\": [...]} or a list)");
+  g->add_option("--system", a.generate.system, "with --chat: the system text of what a user says")->needs(chat);
+  g->add_option("--chat-template", a.generate.chat_template, "with --chat: in place of the model's template")
+      ->needs(chat);
+  g->add_option("--arg", a.generate.arguments, "with --chat: NAME=VALUE for the template")->needs(chat);
   g->add_flag("--json", a.generate.json, "one JSON object an answer, with ids and log-probs");
 
   CLI::App* t = add(app, "tokenize", "text to ids and back", a.tokenize, run_tokenize, exit_code);
@@ -161,13 +167,15 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
 
   CLI::App* s = add(app, "selftest", "check this machine: kernels of every target, one policy", a.selftest,
                     run_selftest, exit_code);
-  s->add_option("--threads", a.selftest.threads, "0: one for each core")->capture_default_str();
+  s->add_option("--threads", a.selftest.threads, "0: one for each core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
 
   CLI::App* b = add(app, "bench", "benchmarks against this machine's roofs", a.bench, run_bench, exit_code);
   b->add_option("names", a.bench.names, "benchmarks (none: list them)");
   b->add_flag("--json", a.bench.json, "one JSON object a line");
   b->add_option("--dtype", a.bench.dtype, "bfloat16 or float32 (default: bfloat16 where the processor has it)");
-  b->add_option("--threads", a.bench.threads, "0: one for each core");
+  b->add_option("--threads", a.bench.threads, "0: one for each core")->check(CLI::Range(0, 4096));
   b->add_option("--model", a.bench.model, "load: a model folder in place of made ones");
   b->add_option("--families", a.bench.families,
                 "load: smollm2-135m, qwen2.5-0.5b, qwen3-0.6b, llama-3.2-1b, with commas (default: all)")
@@ -186,7 +194,9 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   q->add_option("--recipes", a.quickstart.recipes, "folder with the recipes")->capture_default_str();
   q->add_option("--out", a.quickstart.out, "folder of the run")->capture_default_str();
   q->add_option("--seed", a.quickstart.seed, "of data, weights and samples")->capture_default_str();
-  q->add_option("--threads", a.quickstart.threads, "0: one for each core")->capture_default_str();
+  q->add_option("--threads", a.quickstart.threads, "0: one for each core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
   q->add_flag("--control", a.quickstart.control, "also: RL with shuffled rewards, and the same time of more SFT");
 }
 

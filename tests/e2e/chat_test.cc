@@ -63,6 +63,23 @@ TEST_F(Chat, AWorkerThatCannotRunEndsTheReadingOfRows) {
   EXPECT_NE(result.err.find("install Python 3"), std::string::npos) << result.err;
 }
 
+TEST_F(Chat, WhatAnotherArgumentMakesVoidIsRefused) {
+  const Arguments render{"render", "--model", model(), "--chat-template", "chatml"};
+  const Arguments generate{"generate", "--model", model(), "1+1=", "--max-new-tokens", "1"};
+  for (const Arguments& refused :
+       {render + Arguments{inputs_ / "chat.jsonl", "--user", "1"},
+        render + Arguments{inputs_ / "chat.jsonl", "--system", "1"},
+        render + Arguments{"--generation-prompt", "--no-generation-prompt", "--user", "1"},
+        generate + Arguments{"--system", "1"}, generate + Arguments{"--arg", "a=1"},
+        generate + Arguments{"--chat-template", "chatml"}, generate + Arguments{"--threads", "-1"}}) {
+    const Result result = hone(refused);
+    EXPECT_EQ(result.code, 2) << refused.back();
+    EXPECT_NE(result.err, "") << refused.back();
+  }
+  EXPECT_EQ(hone(render + Arguments{inputs_ / "chat.jsonl"}).code, 0);
+  EXPECT_EQ(hone(generate).code, 0);
+}
+
 TEST_F(Chat, TrainingFeedsWhatRenderShows) {
   const Result shown = hone({"render", "--model", model(), "--chat-template", "chatml", "--user", "1+1=", "--json"});
   ASSERT_EQ(shown.code, 0) << shown.err;
