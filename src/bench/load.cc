@@ -36,7 +36,7 @@ class DummyFolder {
       : path_(fs::temp_directory_path() / fmt::format("hone-bench-load-{}-{}", shape.name, ::getpid())) {
     fs::remove_all(path_);
     fs::create_directories(path_);
-    write_dummy_model(path_.string(), shape.config);
+    write_dummy_model(path_.string(), shape);
   }
   ~DummyFolder() {
     std::error_code ignored;
@@ -192,9 +192,9 @@ int run_load(const Options& options) {
     return 0;
   }
   for (const ModelShape& shape : chosen_shapes(options.families)) {
-    if (needed_bytes(shape.config, dtype) > static_cast<double>(available_bytes())) {
-      options.print(fmt::format("load_{}: left out, it takes {:.1f} GiB of memory", shape.name,
-                                needed_bytes(shape.config, dtype) * 0x1p-30));
+    const double needed = needed_bytes(shape.config(), dtype);
+    if (needed > static_cast<double>(available_bytes())) {
+      options.print(fmt::format("load_{}: left out, it takes {:.1f} GiB of memory", shape.name, needed * 0x1p-30));
       continue;
     }
     const DummyFolder folder(shape);

@@ -1,8 +1,8 @@
 #include "bench/model_shapes.h"
 
 #include <algorithm>
+#include <iterator>
 
-#include "bench/bench_model.h"
 #include "core/error.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
@@ -14,64 +14,27 @@ namespace hone::bench {
 
 namespace {
 
-ModelConfig smollm2_135m() {
-  ModelConfig c = bench_model();
-  c.family = Family::llama;
-  c.qk_norm = false;
-  return c;
-}
-
-ModelConfig qwen25_05b() {
-  ModelConfig c;
-  c.family = Family::qwen2;
-  c.vocab_size = 151936;
-  c.hidden_size = 896;
-  c.intermediate_size = 4864;
-  c.num_layers = 24;
-  c.num_heads = 14;
-  c.num_kv_heads = 2;
-  c.head_dim = 64;
-  c.max_position_embeddings = 32768;
-  c.rope_theta = 1e6f;
-  c.tie_word_embeddings = true;
-  c.qk_norm = false;
-  c.qkv_bias = true;
-  return c;
-}
-
-ModelConfig qwen3_06b() {
-  ModelConfig c;
-  c.vocab_size = 151936;
-  c.hidden_size = 1024;
-  c.intermediate_size = 3072;
-  c.num_layers = 28;
-  c.num_heads = 16;
-  c.num_kv_heads = 8;
-  c.head_dim = 128;
-  c.max_position_embeddings = 40960;
-  c.rope_theta = 1e6f;
-  c.tie_word_embeddings = true;
-  return c;
-}
-
-ModelConfig llama32_1b() {
-  ModelConfig c;
-  c.family = Family::llama;
-  c.vocab_size = 128256;
-  c.hidden_size = 2048;
-  c.intermediate_size = 8192;
-  c.num_layers = 16;
-  c.num_heads = 32;
-  c.num_kv_heads = 8;
-  c.head_dim = 64;
-  c.max_position_embeddings = 131072;
-  c.rope_theta = 5e5f;
-  c.rms_norm_eps = 1e-5f;
-  c.tie_word_embeddings = true;
-  c.qk_norm = false;
-  c.rope_scaling = {.form = RopeScaling::Form::llama3, .factor = 32, .original_length = 8192};
-  return c;
-}
+constexpr ModelShape kShapes[] = {
+    {"smollm2-135m", R"({
+  "architectures": ["LlamaForCausalLM"], "vocab_size": 49152, "hidden_size": 576, "intermediate_size": 1536,
+  "num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3, "max_position_embeddings": 8192,
+  "rms_norm_eps": 1e-5, "rope_theta": 100000, "tie_word_embeddings": true, "torch_dtype": "bfloat16"})"},
+    {"qwen2.5-0.5b", R"({
+  "architectures": ["Qwen2ForCausalLM"], "vocab_size": 151936, "hidden_size": 896, "intermediate_size": 4864,
+  "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2, "max_position_embeddings": 32768,
+  "rms_norm_eps": 1e-6, "rope_theta": 1000000, "tie_word_embeddings": true, "torch_dtype": "bfloat16"})"},
+    {"qwen3-0.6b", R"({
+  "architectures": ["Qwen3ForCausalLM"], "vocab_size": 151936, "hidden_size": 1024, "intermediate_size": 3072,
+  "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
+  "max_position_embeddings": 40960, "rms_norm_eps": 1e-6, "rope_theta": 1000000, "tie_word_embeddings": true,
+  "torch_dtype": "bfloat16"})"},
+    {"llama-3.2-1b", R"({
+  "architectures": ["LlamaForCausalLM"], "vocab_size": 128256, "hidden_size": 2048, "intermediate_size": 8192,
+  "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 64,
+  "max_position_embeddings": 131072, "rms_norm_eps": 1e-5, "rope_theta": 500000, "tie_word_embeddings": true,
+  "rope_scaling": {"rope_type": "llama3", "factor": 32, "low_freq_factor": 1, "high_freq_factor": 4,
+                   "original_max_position_embeddings": 8192}, "torch_dtype": "bfloat16"})"},
+};
 
 // Between -0.04 and 0.04, a function of the place.
 void dummy_values(int64_t begin, int64_t size, float* out) {
@@ -83,17 +46,15 @@ void dummy_values(int64_t begin, int64_t size, float* out) {
 
 }  // namespace
 
+ModelConfig ModelShape::config() const { return weights::parse_config(io::parse_json(config_json, name), name); }
+
 std::vector<ModelShape> chosen_shapes(const std::vector<std::string>& names) {
-  const std::vector<ModelShape> all = {{"smollm2-135m", smollm2_135m()},
-                                       {"qwen2.5-0.5b", qwen25_05b()},
-                                       {"qwen3-0.6b", qwen3_06b()},
-                                       {"llama-3.2-1b", llama32_1b()}};
-  if (names.empty()) return all;
+  if (names.empty()) return {std::begin(kShapes), std::end(kShapes)};
   std::vector<ModelShape> chosen;
   for (const std::string& name : names) {
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const ModelShape& shape) { return shape.name == name; });
-    if (found == all.end()) {
+    const auto* const found = std::find_if(std::begin(kShapes), std::end(kShapes),
+                                           [&](const ModelShape& shape) { return shape.name == name; });
+    if (found == std::end(kShapes)) {
       throw Error(fmt::format("--families: '{}' is not known", name),
                   "smollm2-135m, qwen2.5-0.5b, qwen3-0.6b or llama-3.2-1b");
     }
@@ -102,10 +63,10 @@ std::vector<ModelShape> chosen_shapes(const std::vector<std::string>& names) {
   return chosen;
 }
 
-void write_dummy_model(const std::string& folder, const ModelConfig& config) {
-  io::write_file(io::join_path(folder, "config.json"), weights::config_text(config, ""));
+void write_dummy_model(const std::string& folder, const ModelShape& shape) {
+  io::write_file(io::join_path(folder, "config.json"), shape.config_json);
   io::SafetensorsWriter writer;
-  const ModelLayout layout(config);
+  const ModelLayout layout(shape.config());
   for (const ParameterSpec& spec : layout.parameters) {
     for (const Piece& piece : spec.pieces) {
       writer.add(piece.name, spec.shape(piece), io::StoredType::bf16, dummy_values);

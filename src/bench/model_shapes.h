@@ -9,14 +9,16 @@
 namespace hone::bench {
 
 struct ModelShape {
-  std::string name;
-  ModelConfig config;
+  const char* name;
+  const char* config_json;  // config.json as it is published, but for keys that the shape does not need
+
+  ModelConfig config() const;
 };
 
 // SmolLM2-135M, Qwen2.5-0.5B, Qwen3-0.6B and Llama-3.2-1B; or those that are named, Error for an unknown name.
 std::vector<ModelShape> chosen_shapes(const std::vector<std::string>& names);
 
 // config.json and model.safetensors in bf16: numbers of the size of weights, cheap to make.
-void write_dummy_model(const std::string& folder, const ModelConfig& config);
+void write_dummy_model(const std::string& folder, const ModelShape& shape);
 
 }  // namespace hone::bench
