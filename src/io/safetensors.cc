@@ -287,6 +287,16 @@ const StoredTensor& SafetensorsReader::at(const std::string& name, const std::ve
   return tensor;
 }
 
+namespace {
+
+uint16_t load_16(const uint8_t* data) {  // perhaps unaligned
+  uint16_t bits;
+  std::memcpy(&bits, data, 2);
+  return bits;
+}
+
+}  // namespace
+
 void read_floats(const StoredTensor& tensor, int64_t begin, int64_t size, float* out) {
   HONE_CHECK(begin >= 0 && size >= 0 && begin <= tensor.size - size, "elements {}+{} of {} with {}", begin, size,
              tensor.name, tensor.size);
@@ -300,10 +310,10 @@ void read_floats(const StoredTensor& tensor, int64_t begin, int64_t size, float*
     throw Error(
         fmt::format("{}: tensor {}: expected F32, BF16 or F16, found {}", tensor.file, tensor.name, name(tensor.type)));
   }
-  for (int64_t i = 0; i < size; ++i) {
-    uint16_t bits;
-    std::memcpy(&bits, data + 2 * i, 2);
-    out[i] = tensor.type == StoredType::f16 ? half_to_float(bits) : std::bit_cast<float>(uint32_t{bits} << 16);
+  if (tensor.type == StoredType::f16) {
+    for (int64_t i = 0; i < size; ++i) out[i] = half_to_float(load_16(data + 2 * i));
+  } else {
+    for (int64_t i = 0; i < size; ++i) out[i] = std::bit_cast<float>(uint32_t{load_16(data + 2 * i)} << 16);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -204,6 +205,34 @@ TEST_F(Safetensors, MutatedFilesNeverCrash) {
     refused += error_of("x.safetensors") != "no error";
   }
   EXPECT_GT(refused, 200);
+}
+
+// Every value of 16 bits, from a place that is not aligned.
+TEST(Half, EveryHalfAndEveryBf16IsReadExactly) {
+  std::vector<uint8_t> bytes(1 + 2 * 65536);
+  for (uint32_t i = 0; i < 65536; ++i) {
+    bytes[1 + 2 * i] = static_cast<uint8_t>(i);
+    bytes[2 + 2 * i] = static_cast<uint8_t>(i >> 8);
+  }
+  const auto half = [](uint32_t bits) {
+    const uint32_t exponent = bits >> 10 & 31u, fraction = bits & 0x3ffu, sign = (bits & 0x8000u) << 16;
+    if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
+    const float magnitude = exponent == 0
+                                ? std::ldexp(static_cast<float>(fraction), -24)
+                                : std::ldexp(static_cast<float>(fraction | 0x400u), static_cast<int>(exponent) - 25);
+    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
+  };
+  for (const StoredType type : {StoredType::f16, StoredType::bf16}) {
+    StoredTensor tensor{
+        .name = "all", .type = type, .shape = {65536}, .size = 65536, .data = bytes.data() + 1, .file = ""};
+    std::vector<float> got(65536);
+    read_floats(tensor, 0, 7, got.data());
+    read_floats(tensor, 7, 65536 - 7, got.data() + 7);
+    for (uint32_t i = 0; i < 65536; ++i) {
+      const float want = type == StoredType::f16 ? half(i) : std::bit_cast<float>(i << 16);
+      ASSERT_EQ(std::bit_cast<uint32_t>(got[i]), std::bit_cast<uint32_t>(want)) << name(type) << " " << i;
+    }
+  }
 }
 
 TEST(Half, RoundsToNearestEvenAndBack) {

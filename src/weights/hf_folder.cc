@@ -9,7 +9,6 @@
 #include "io/safetensors.h"
 #include "weights/hf_config.h"
 #include "weights/model_files.h"
-#include "weights/stored_values.h"
 #include "weights/unexpected_tensor.h"
 
 namespace hone::weights {
@@ -33,8 +32,8 @@ Parameter::RowSource rows_of(const Parameter& parameter, const ModelFiles& files
       const int64_t begin = std::max(first_row, part.piece.row);
       const int64_t end = std::min(first_row + rows, part.piece.row + part.piece.rows);
       if (begin >= end) continue;
-      read_values(*part.tensor, (begin - part.piece.row) * cols, (end - begin) * cols,
-                  out + (begin - first_row) * cols);
+      io::read_floats(*part.tensor, (begin - part.piece.row) * cols, (end - begin) * cols,
+                      out + (begin - first_row) * cols);
     }
   };
 }
@@ -48,7 +47,7 @@ void check_spare_head(kernels::Context& ctx, const ModelFiles& files, const Deco
   if (equal) {
     ctx.team.run(table.rows, [&](int64_t row) {
       std::vector<float> values(static_cast<size_t>(table.cols));
-      read_values(*head, row * table.cols, table.cols, values.data());
+      io::read_floats(*head, row * table.cols, table.cols, values.data());
       if (std::memcmp(values.data(), table.row(row), values.size() * sizeof(float)) != 0) equal = false;
     });
   }

@@ -12,28 +12,12 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "weights/hf_folder.h"
+#include "weights/model_test_cases.h"
 
 namespace hone {
 namespace {
 
 namespace fs = std::filesystem;
-
-ModelConfig small_config(Family family) {
-  ModelConfig config;
-  config.family = family;
-  config.vocab_size = 23;
-  config.hidden_size = 12;
-  config.intermediate_size = 20;
-  config.num_layers = 2;
-  config.num_heads = 4;
-  config.num_kv_heads = 2;
-  config.head_dim = 6;
-  config.max_position_embeddings = 64;
-  config.tie_word_embeddings = true;
-  config.qk_norm = family == Family::qwen3;
-  config.qkv_bias = family == Family::qwen2;
-  return config;
-}
 
 // A folder that a case breaks: one file, or three shards under an index.
 class Folder {
@@ -323,7 +307,7 @@ std::vector<BrokenFile> broken_files() {
 TEST(ModelFiles, F1BrokenFilesEndBeforeAnyComputeWithFileTensorExpectedAndFound) {
   for (const BrokenFile& c : broken_files()) {
     SCOPED_TRACE(c.name);
-    const Folder folder(small_config(c.family), c.sharded);
+    const Folder folder(small_config(c.family, true), c.sharded);
     c.damage(folder);
     const std::string checked = error_of([&] { weights::check_model_files(folder.path()); });
     EXPECT_EQ(checked.empty(), c.parts.empty()) << checked;
@@ -336,7 +320,7 @@ TEST(ModelFiles, F1BrokenFilesEndBeforeAnyComputeWithFileTensorExpectedAndFound)
 TEST(ModelFiles, ShardsAreTheSameModelAsOneFile) {
   std::vector<float> one;
   for (const bool sharded : {false, true}) {
-    const Folder folder(small_config(Family::qwen2), sharded);
+    const Folder folder(small_config(Family::qwen2, true), sharded);
     const auto decoder = weights::load_decoder(folder.path(), DType::f32);
     std::vector<float> all;
     for (const Parameter& parameter : decoder->parameters()) {
@@ -352,7 +336,7 @@ TEST(ModelFiles, ShardsAreTheSameModelAsOneFile) {
 }
 
 TEST(ModelFiles, SizesThatConfigJsonDoesNotGiveAreNamedWhereTheyDoNotFit) {
-  const Folder folder(small_config(Family::llama), false);
+  const Folder folder(small_config(Family::llama, true), false);
   io::Json config = io::read_json(folder.file("config.json"));
   std::erase_if(config.object_members(), [](const auto& member) { return member.key == "intermediate_size"; });
   io::write_json(folder.file("config.json"), config);
