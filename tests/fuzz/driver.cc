@@ -23,15 +23,16 @@
 #include "fuzz/target.h"
 #include "io/file.h"
 
-#define HONE_FUZZ_TARGET(name)                                                    \
-  extern "C" int hone_fuzz_##name(const uint8_t* data, size_t size); /* NOLINT */ \
-  hone::fuzz::Material hone_fuzz_material_##name();
-#include "fuzz/targets.inc"
-#undef HONE_FUZZ_TARGET
-
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
 namespace hone::fuzz {
+
+#define HONE_FUZZ_TARGET(name)                                                    \
+  extern "C" int hone_fuzz_##name(const uint8_t* data, size_t size); /* NOLINT */ \
+  Material hone_fuzz_material_##name();
+#include "fuzz/targets.inc"
+#undef HONE_FUZZ_TARGET
+
 namespace {
 
 struct Target {

@@ -53,15 +53,7 @@ void run(std::string_view text) {
   FUZZ_CHECK(value.describe().size() < 1000, "a description that quotes too much");
 }
 
-}  // namespace
-}  // namespace hone::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hone::fuzz::run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-hone::fuzz::Material HONE_FUZZ_MATERIAL() {
+Material material() {
   return {
       {R"({"a": 1, "b": [true, false, null], "c": {"d": "x\n\u0041\ud83d\ude00", "e": -1.5e-3}})",
        R"([0, -0, 0.0, -0.0, 1e308, 123456789012345678901234567890, 9223372036854775807, -9223372036854775808])",
@@ -73,3 +65,9 @@ hone::fuzz::Material HONE_FUZZ_MATERIAL() {
        "\\\"", "\\\\", "1e", "-", ".", "[[[[[[[[", "{\"a\":{\"a\":", "//",     "/*",   "NaN",  "'"},
       {}};
 }
+
+}  // namespace
+
+FUZZ_TARGET(run, material)
+
+}  // namespace hone::fuzz

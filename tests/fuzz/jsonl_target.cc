@@ -35,15 +35,7 @@ void run(std::string_view text) {
   for (size_t i = 0; i < rows.size(); ++i) FUZZ_CHECK(same[i].value == rows[i].value, again);
 }
 
-}  // namespace
-}  // namespace hone::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hone::fuzz::run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-hone::fuzz::Material HONE_FUZZ_MATERIAL() {
+Material material() {
   const std::string row = R"({"data_source": "a", "prompt": "1+1=", "reward_model": {"ground_truth": "2"}})";
   return {
       {row + "\n" + row + "\n", "\xef\xbb\xbf" + row + "\r\n\r\n" + row, row + "\n\n" + row.substr(0, 30) + "\n" + row,
@@ -54,3 +46,9 @@ hone::fuzz::Material HONE_FUZZ_MATERIAL() {
       {},
       384};
 }
+
+}  // namespace
+
+FUZZ_TARGET(run, material)
+
+}  // namespace hone::fuzz

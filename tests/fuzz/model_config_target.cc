@@ -34,15 +34,7 @@ void run(std::string_view text) {
   FUZZ_CHECK(std::isfinite(config.rope_theta) && config.rope_theta > 0 && config.rms_norm_eps > 0, "numbers");
 }
 
-}  // namespace
-}  // namespace hone::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hone::fuzz::run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-hone::fuzz::Material HONE_FUZZ_MATERIAL() {
+Material material() {
   const std::string sizes =
       R"("vocab_size": 151936, "hidden_size": 896, "intermediate_size": 4864, "num_hidden_layers": 24, )"
       R"("num_attention_heads": 14, "num_key_value_heads": 2, "max_position_embeddings": 32768, "rms_norm_eps": 1e-06, )";
@@ -80,3 +72,9 @@ hone::fuzz::Material HONE_FUZZ_MATERIAL() {
        "\"attention_factor\": "},
       {}};
 }
+
+}  // namespace
+
+FUZZ_TARGET(run, material)
+
+}  // namespace hone::fuzz

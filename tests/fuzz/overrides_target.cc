@@ -62,15 +62,7 @@ void run(std::string_view text) {
   FUZZ_CHECK(schema.differences(saved.tree).empty(), schema.differences(saved.tree).front());
 }
 
-}  // namespace
-}  // namespace hone::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hone::fuzz::run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-hone::fuzz::Material HONE_FUZZ_MATERIAL() {
+Material material() {
   return {{"data.batch=3\nactor.lr=3e-4\ndata.shuffle=False", "+data.files=['a b',c]\n++data.limit=null\nactor.high=1",
            "names.project=${names.folder}", "names.project=a${data.batch}b\nnames.folder=${oc.env:HONE_NO_SUCH,zz}",
            "data={batch: 3, limit: 7}", "trainer.gpus=8\nactor.kl=0\nactor.rate=0.5", "actor.betas=[0.5,0.1]",
@@ -103,3 +95,9 @@ hone::fuzz::Material HONE_FUZZ_MATERIAL() {
            ": "},
           {}};
 }
+
+}  // namespace
+
+FUZZ_TARGET(run, material)
+
+}  // namespace hone::fuzz

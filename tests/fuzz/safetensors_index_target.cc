@@ -27,15 +27,7 @@ void run(std::string_view text) {
   }
 }
 
-}  // namespace
-}  // namespace hone::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hone::fuzz::run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-hone::fuzz::Material HONE_FUZZ_MATERIAL() {
+Material material() {
   return {
       {R"({"metadata": {"total_size": 20}, "weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}})",
        R"({"weight_map": {}})", R"({"weight_map": {"a": "../x.safetensors"}})", R"({"weight_map": {"a": 3}})", "{}",
@@ -43,3 +35,9 @@ hone::fuzz::Material HONE_FUZZ_MATERIAL() {
       {"\"weight_map\":", "\"metadata\":", "{}", "\"a\": \"model.safetensors\",", "/", "..", "\\u0000", "null", "[]"},
       {}};
 }
+
+}  // namespace
+
+FUZZ_TARGET(run, material)
+
+}  // namespace hone::fuzz

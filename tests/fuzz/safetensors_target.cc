@@ -9,7 +9,9 @@
 namespace hone::fuzz {
 namespace {
 
-void run(const uint8_t* data, size_t size) {
+void run(std::string_view input) {
+  const auto* const data = reinterpret_cast<const uint8_t*>(input.data());
+  const size_t size = input.size();
   io::SafetensorsContent content;
   try {
     content = io::parse_safetensors({data, size}, "x.safetensors");
@@ -55,16 +57,7 @@ void repair(std::string& input) {
   for (size_t i = 0; i < 8; ++i) input[i] = static_cast<char>(length >> (8 * i));
 }
 
-}  // namespace
-}  // namespace hone::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hone::fuzz::run(data, size);
-  return 0;
-}
-
-hone::fuzz::Material HONE_FUZZ_MATERIAL() {
-  using hone::fuzz::file;
+Material material() {
   return {
       {file(R"({"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}})", 24),
        file(R"({"__metadata__":{"format":"pt"},"a":{"dtype":"BF16","shape":[4],"data_offsets":[0,8]},)"
@@ -105,5 +98,11 @@ hone::fuzz::Material HONE_FUZZ_MATERIAL() {
        "\"data_offsets\":",
        "[0,0]",
        "[]"},
-      hone::fuzz::repair};
+      repair};
 }
+
+}  // namespace
+
+FUZZ_TARGET(run, material)
+
+}  // namespace hone::fuzz

@@ -1,7 +1,5 @@
-// What a fuzz target gives and gets. A target is one file NAME_target.cc with
-//   extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)   any fuzzer's entry
-//   hone::fuzz::Material HONE_FUZZ_MATERIAL()                                 where this driver starts from
-// The build gives both names of their own, so that all targets live in one program; tests/fuzz/driver.cc runs them.
+// What a fuzz target gives and gets. A target is one file NAME_target.cc that ends with FUZZ_TARGET(run, material);
+// tests/fuzz/driver.cc runs them all.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +31,16 @@ void behaviour(std::string_view what);
 [[noreturn]] void fail(const char* condition, const std::string& detail);
 
 }  // namespace hone::fuzz
+
+// The ends of a target, inside of hone::fuzz: LLVMFuzzerTestOneInput, any fuzzer's entry, hands an input to
+// run(std::string_view); material() is what this driver starts from. The build gives both names of their own, so that
+// all targets live in one program.
+#define FUZZ_TARGET(run, material)                                                       \
+  extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) { /* NOLINT */ \
+    run({reinterpret_cast<const char*>(data), size});                                    \
+    return 0;                                                                            \
+  }                                                                                      \
+  Material HONE_FUZZ_MATERIAL() { return material(); }
 
 #define FUZZ_CHECK(condition, detail)         \
   do {                                        \

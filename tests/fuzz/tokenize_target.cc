@@ -134,15 +134,7 @@ void run(std::string_view input) {
   check(tokenizer, text, kind % 4 == 1);
 }
 
-}  // namespace
-}  // namespace hone::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hone::fuzz::run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-hone::fuzz::Material HONE_FUZZ_MATERIAL() {
+Material material() {
   const std::string texts[] = {"This is \U0001F999.cpp abc aaaa",
                                "Fu\u0308hrer it's we'LL 1234567",
                                "a<|end|>b <|end|",
@@ -152,7 +144,7 @@ hone::fuzz::Material HONE_FUZZ_MATERIAL() {
                                std::string(70, 'a') + std::string(70, ' ') + std::string(20, '\n'),
                                "x\xF0\x9F\xA6",
                                "\xFF\xC0\x80\xED\xA0\x80"};
-  hone::fuzz::Material material;
+  Material material;
   for (const std::string& text : texts) {
     for (const char kind : {'\0', '\1', '\2', '\3'}) material.seeds.push_back(kind + text);
   }
@@ -162,3 +154,9 @@ hone::fuzz::Material HONE_FUZZ_MATERIAL() {
                          "\u0085",     "\uFEFF", "\xF0\x9F\xA6", "\xE2",    "!!",     "."};
   return material;
 }
+
+}  // namespace
+
+FUZZ_TARGET(run, material)
+
+}  // namespace hone::fuzz

@@ -57,16 +57,8 @@ constexpr const char* kDigits = R"({
  "model": {"type": "BPE", "unk_token": null, "vocab": {"a": 0, "b": 1, "\u0120": 2, "\u010a": 3, "1": 4, "2": 5,
    "<": 6, ">": 7, "aa": 8}, "merges": ["#version: 0.2", "a a"]}})";
 
-}  // namespace
-}  // namespace hone::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hone::fuzz::run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-hone::fuzz::Material HONE_FUZZ_MATERIAL() {
-  return {{hone::fuzz::kSplit, hone::fuzz::kDigits, "{}", R"({"model": {"type": "BPE"}})"},
+Material material() {
+  return {{kSplit, kDigits, "{}", R"({"model": {"type": "BPE"}})"},
           {"null",
            "true",
            "false",
@@ -99,3 +91,9 @@ hone::fuzz::Material HONE_FUZZ_MATERIAL() {
            "\"ignore_merges\": false"},
           {}};
 }
+
+}  // namespace
+
+FUZZ_TARGET(run, material)
+
+}  // namespace hone::fuzz

@@ -26,15 +26,7 @@ void run(std::string_view text) {
   FUZZ_CHECK(io::parse_yaml(flow, "flow").tree == yaml.tree, flow);
 }
 
-}  // namespace
-}  // namespace hone::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hone::fuzz::run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-hone::fuzz::Material HONE_FUZZ_MATERIAL() {
+Material material() {
   return {
       {"data:\n  train_files: [a.jsonl, 'b c.jsonl']\n  seed: 1\ntrainer:\n  lr: 1e-4  # comment\n",
        "a: &x {b: 1, c: [true, null, ~]}\nd: *x\n", "text: |\n  two\n  lines\nfolded: >-\n  one\n  line\n",
@@ -48,3 +40,9 @@ hone::fuzz::Material HONE_FUZZ_MATERIAL() {
        "~",  "null",   "\\x", "\\u", "\\U",  "0o7", "\t", "\xc2\x85", "\xe2\x80\xa8"},
       {}};
 }
+
+}  // namespace
+
+FUZZ_TARGET(run, material)
+
+}  // namespace hone::fuzz
