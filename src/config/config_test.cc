@@ -191,6 +191,32 @@ TEST(Config, FaultsOfValidationSayWhereTheValueIsFrom) {
   }
 }
 
+// The field of a faulty value holds its default, of which there is nothing to say.
+TEST(Config, AFaultyValueMakesNoOtherFaults) {
+  const auto faults_with = [](const std::string& argument) -> std::vector<std::string> {
+    Sample sample;
+    Schema schema = schema_of(sample);
+    try {
+      load(schema, "", {"data.files=a", argument}, [&](io::Faults& faults) {
+        faults.add("data.batch = 1: expected an even number");
+        faults.add("actor.high: expected none, because data.batch is 1");
+        faults.add("actor.mode: expected sum, because data.batch.size and old_data.batch are 1");
+      });
+    } catch (const io::FaultError& error) {
+      return error.faults();
+    }
+    return {};
+  };
+  EXPECT_EQ(faults_with("data.batch=1").size(), 3u);
+  for (const char* argument :
+       {"data.batch=1.5", "data.batch=0", "data.batch=[", "data.batch=${no.such}", "data.bach=4"}) {
+    const std::vector<std::string> faults = faults_with(argument);
+    ASSERT_EQ(faults.size(), 2u) << argument << ": " << faults.back();
+    EXPECT_NE(faults[0].find("argument 2: "), std::string::npos) << faults[0];
+    EXPECT_TRUE(faults[1].starts_with("actor.mode: expected sum")) << faults[1];
+  }
+}
+
 TEST(Config, PathsBeginInTheHomeFolder) {
   std::vector<std::string> files;
   std::string folder;

@@ -1,6 +1,7 @@
 #include "config/load.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "config/merge.h"
@@ -69,6 +70,30 @@ std::string apply_one(Schema& schema, const Setting& setting, io::Faults& faults
     return empty ? "" : fault(fmt::format("expected a group of keys, found {}", setting.value.describe()));
   }
   return fault(unknown_key(schema, setting.key));
+}
+
+// Whether a text names a key as a whole: a.b stands in "a.b = 1", but not in "a.b.c" nor in "a.bc".
+bool names_key(const std::string& text, const std::string& key) {
+  const auto is_part = [&](size_t i) {
+    return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
+  };
+  for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1)) {
+    const size_t end = at + key.size();
+    const bool begins = at == 0 || (!is_part(at - 1) && text[at - 1] != '.');
+    const bool goes_on = is_part(end) || (end < text.size() && text[end] == '.' && is_part(end + 1));
+    if (begins && !goes_on) return true;
+  }
+  return false;
+}
+
+// The fields that faults are about. They hold their defaults, so what would be said of these values is invented.
+std::vector<std::string> keys_at_fault(const Schema& schema, const io::Faults& faults) {
+  std::vector<std::string> keys;
+  for (const Field& field : schema.fields()) {
+    const auto names_it = [&](const std::string& fault) { return names_key(fault, field.key()); };
+    if (std::any_of(faults.list().begin(), faults.list().end(), names_it)) keys.push_back(field.key());
+  }
+  return keys;
 }
 
 // Where a key was set last, with ": " behind it; empty when it was not.
@@ -157,7 +182,10 @@ std::vector<std::string> load(Schema& schema, const std::string& path, const std
   for (Setting& setting : settings_of_arguments(arguments, faults)) settings.push_back(std::move(setting));
   std::vector<std::string> notes = apply(schema, settings, faults);
   validate(together);
+  const std::vector<std::string> at_fault = keys_at_fault(schema, faults);
   for (const std::string& fault : together.list()) {  // they begin with the key they are about
+    const auto is_named = [&](const std::string& key) { return names_key(fault, key); };
+    if (std::any_of(at_fault.begin(), at_fault.end(), is_named)) continue;
     faults.add(place_of(schema, fault.substr(0, fault.find_first_of(" :")), settings) + fault);
   }
   note_without_effect(schema, settings, notes);

@@ -28,9 +28,11 @@ std::vector<Setting> settings_of_arguments(const std::vector<std::string>& argum
 // key that was accepted without a meaning here.
 std::vector<std::string> apply(Schema& schema, const std::vector<Setting>& settings, io::Faults& faults);
 
-// All of it: a file (none when `path` is empty), then arguments, then `validate` for what no field can see alone.
-// Raises one Error that lists all faults, each with the place of the value it is about; gives the lines of apply, and
-// one for each value beside the default that has no effect as the others are.
+// All of it: a file (none when `path` is empty), then arguments, then `validate` for what no field can see alone: its
+// faults begin with the key they are about and name in full the others that they look at; one that names a key with a
+// fault of its own is left out, for that field holds its default. Raises one Error that lists all faults, each with the
+// place of the value it is about; gives the lines of apply, and one for each value beside the default that has no effect
+// as the others are.
 std::vector<std::string> load(Schema& schema, const std::string& path, const std::vector<std::string>& arguments,
                               const std::function<void(io::Faults&)>& validate);
 

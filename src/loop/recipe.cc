@@ -192,14 +192,14 @@ template <class Expect>
 void validate_sampling(const ValidationSampling& v, const Expect& expect) {
   const std::string p = "actor_rollout_ref.rollout.val_kwargs.";
   if (!v.do_sample) {
-    expect(v.n == 1, fmt::format("{}n = {}: expected 1, because val_kwargs.do_sample is false: greedy answers to a "
-                                 "prompt are all the same",
-                                 p, v.n));
+    expect(v.n == 1,
+           fmt::format("{}n = {}: expected 1, because {}do_sample is false: greedy answers to a prompt are all "
+                       "the same",
+                       p, v.n, p));
     return;
   }
   expect(v.temperature >= 1e-4 && v.temperature <= 1e4,
-         fmt::format("{}temperature = {}: expected 0.0001 to 10000, because val_kwargs.do_sample is true", p,
-                     v.temperature));
+         fmt::format("{}temperature = {}: expected 0.0001 to 10000, because {}do_sample is true", p, v.temperature, p));
   expect(v.top_k <= 0, fmt::format("{}top_k = {}: expected -1, cut distributions are not there yet", p, v.top_k));
   expect(v.top_p == 1.0, fmt::format("{}top_p = {}: expected 1, cut distributions are not there yet", p, v.top_p));
 }
@@ -246,14 +246,14 @@ void validate(const Recipe& r, io::Faults& faults) {
                      context, longest));
   expect(
       r.rollout.enable_chunked_prefill || r.rollout.max_num_batched_tokens >= longest,
-      fmt::format("actor_rollout_ref.rollout.max_num_batched_tokens = {}: expected at least {} (the longest prompt and "
-                  "answer), because enable_chunked_prefill is false",
+      fmt::format("actor_rollout_ref.rollout.max_num_batched_tokens = {}: expected at least data.max_prompt_length + "
+                  "data.max_response_length = {}, because actor_rollout_ref.rollout.enable_chunked_prefill is false",
                   r.rollout.max_num_batched_tokens, longest));
   const bool budget_given = r.actor.ppo_max_token_len_per_gpu != ActorRecipe().ppo_max_token_len_per_gpu;
   expect(!budget_given || r.actor.ppo_max_token_len_per_gpu >= longest,
          fmt::format(
              "actor_rollout_ref.actor.ppo_max_token_len_per_gpu = {}: expected at least {}, the longest prompt and "
-             "answer",
+             "answer (data.max_prompt_length + data.max_response_length)",
              r.actor.ppo_max_token_len_per_gpu, longest));
   expect(!r.trainer.val_only || !r.data.val_files.empty(),
          "trainer.val_only = true: expected data.val_files, found none");

@@ -101,7 +101,8 @@ struct Recipe {
 
 // Bound to `recipe`, which must outlive it.
 config::Schema schema_of(Recipe& recipe);
-// What no field can see alone: sizes that do not fit together, and the like.
+// What no field can see alone: sizes that do not fit together, and the like. Each fault begins with the key it is about
+// and names in full every other key that it looks at.
 void validate(const Recipe& recipe, io::Faults& faults);
 // From a YAML file (none when `path` is empty) and key=value arguments. One Error lists all faults. `notes` gets a line
 // for each key that was accepted without a meaning.

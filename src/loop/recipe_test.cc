@@ -115,7 +115,7 @@ TEST(Recipe, RefusesWithTheReason) {
       {{"actor_rollout_ref.rollout.temperature=0"}, "expected at least 1e-04, at most 10000, found number 0"},
       {{"actor_rollout_ref.rollout.n=1"}, "expected at least 2, because GRPO compares the answers of a group"},
       {{"actor_rollout_ref.rollout.val_kwargs.do_sample=true"},
-       "expected 0.0001 to 10000, because val_kwargs.do_sample"},
+       "expected 0.0001 to 10000, because actor_rollout_ref.rollout.val_kwargs.do_sample"},
       {{"data.train_batch_size=8", "actor_rollout_ref.actor.ppo_mini_batch_size=16"}, "expected at least actor_"},
       {{"actor_rollout_ref.rollout.max_model_len=1000"}, "data.max_prompt_length + data.max_response_length = 1024"},
       {{"actor_rollout_ref.rollout.response_length=100"}, "expected the value of data.max_response_length"},
@@ -132,6 +132,22 @@ TEST(Recipe, RefusesWithTheReason) {
     EXPECT_NE(error.find(": 1 fault\n"), std::string::npos) << error;
   }
   EXPECT_NE(error_of({}, {}).find("3 faults"), std::string::npos) << error_of({}, {});
+}
+
+TEST(Recipe, AFaultyValueIsOneFault) {
+  const std::string rollout = "actor_rollout_ref.rollout.", actor = "actor_rollout_ref.actor.";
+  const std::vector<std::string> cases[] = {
+      {rollout + "n=2.0"},
+      {"data.train_batch_size=many", actor + "ppo_mini_batch_size=2000"},
+      {"data.max_prompt_length=4.5", rollout + "max_model_len=600"},
+      {"data.max_response_length=[1", rollout + "response_length=100"},
+      {rollout + "val_kwargs.do_sample=maybe", rollout + "val_kwargs.n=4"},
+      {rollout + "enable_chunked_prefill=of", rollout + "max_num_batched_tokens=2"},
+  };
+  for (const std::vector<std::string>& arguments : cases) {
+    const std::string error = error_of(arguments);
+    EXPECT_NE(error.find(": 1 fault\n"), std::string::npos) << error;
+  }
 }
 
 TEST(Recipe, AValueWithoutEffectGetsALine) {
