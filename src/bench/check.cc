@@ -81,7 +81,7 @@ int run_check(const Options& options) {
   for (int i = 0; i < std::max(1, options.repetitions); ++i) {
     tokenizer.push_back(seconds_of([&] { Tokenizer::load(recipe.model.path); }));
     whole.push_back(seconds_of([&] {
-      const GrpoInputs loaded = load_grpo_inputs(recipe, DType::f32, true, true);
+      const GrpoInputs loaded = load_grpo_inputs(recipe, DType::f32, {.check_only = true, .quiet = true});
       ids = 0;
       for (const Prompt& prompt : loaded.train) ids += static_cast<int64_t>(prompt.ids.size());
     }));

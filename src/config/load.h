@@ -31,8 +31,8 @@ std::vector<std::string> apply(Schema& schema, const std::vector<Setting>& setti
 // All of it: a file (none when `path` is empty), then arguments, then `validate` for what no field can see alone: its
 // faults begin with the key they are about and name in full the others that they look at; one that names a key with a
 // fault of its own is left out, for that field holds its default. Raises one Error that lists all faults, each with the
-// place of the value it is about; gives the lines of apply, and one for each value beside the default that has no effect
-// as the others are.
+// place of the value it is about; gives the lines of apply, and one for each value beside the default that has no
+// effect as the others are.
 std::vector<std::string> load(Schema& schema, const std::string& path, const std::vector<std::string>& arguments,
                               const std::function<void(io::Faults&)>& validate);
 

@@ -10,6 +10,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "io/safetensors.h"
+#include "io/system_calls.h"
 #include "weights/hf_folder.h"
 
 namespace hone {
@@ -110,12 +111,14 @@ void save_checkpoint(const std::string& folder, const TrainingState& state, Deco
   io::write_json(io::join_path(state_folder(checkpoint.path()), "state.json"), to_json(state));
   io::write_file(io::join_path(state_folder(checkpoint.path()), "complete"), "");
   checkpoint.commit();
-  name_latest(folder, state.global_step);
+  name_latest(folder);
 }
 
-void name_latest(const std::string& folder, int64_t global_step) {
+void name_latest(const std::string& folder) {
   const std::string path = io::join_path(folder, "latest_checkpointed_iteration.txt");
-  const std::string text = fmt::format("{}\n", global_step);
+  const std::vector<int64_t> steps = list_checkpoints(folder);
+  if (steps.empty()) return io::remove_tree(path);
+  const std::string text = fmt::format("{}\n", steps.back());
   if (!io::exists(path) || io::read_file(path) != text) io::write_file(path, text);
 }
 

@@ -37,8 +37,9 @@ std::vector<int64_t> list_checkpoints(const std::string& folder);
 void save_checkpoint(const std::string& folder, const TrainingState& state, Decoder& decoder, Optimizer& optimizer,
                      const std::string& source_folder);
 
-// Writes the step into FOLDER/latest_checkpointed_iteration.txt, for people and for tools that know verl's folders.
-void name_latest(const std::string& folder, int64_t global_step);
+// Writes the step of the newest complete checkpoint into FOLDER/latest_checkpointed_iteration.txt, for people and for
+// tools that know verl's folders; without one there is no such file.
+void name_latest(const std::string& folder);
 
 // state.json alone: cheap, for checks before anything is loaded. Raises Error on a folder that is not complete, another
 // format, numbers out of range, a step that is not that of the folder's name.

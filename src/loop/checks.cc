@@ -37,14 +37,14 @@ void check_vocabulary(const std::string& folder, const Tokenizer& tokenizer, con
 double checkpoint_bytes(int64_t num_parameters) { return 12.0 * static_cast<double>(num_parameters) + (1 << 20); }
 
 int64_t most_new_checkpoints(const RunSpace& space) {
-  const std::vector<int64_t> there = list_checkpoints(io::join_path(space.folder, "checkpoints"));
-  const int64_t start = there.empty() ? 0 : there.back();
-  if (start >= space.total_steps) return 0;
+  if (space.first_step >= space.total_steps) return 0;
   int64_t saves = 1;  // after the last step
-  if (space.save_freq > 0) saves += (space.total_steps - 1) / space.save_freq - start / space.save_freq;
+  if (space.save_freq > 0) saves += (space.total_steps - 1) / space.save_freq - space.first_step / space.save_freq;
   if (space.max_to_keep <= 0) return saves;
   // one more than are kept: the old one goes after the new one has come
-  const int64_t room = std::max<int64_t>(0, space.max_to_keep - static_cast<int64_t>(there.size()));
+  const std::vector<int64_t> there = list_checkpoints(io::join_path(space.folder, "checkpoints"));
+  const auto stay = std::upper_bound(there.begin(), there.end(), space.first_step) - there.begin();
+  const int64_t room = std::max<int64_t>(0, space.max_to_keep - stay);
   return std::min(saves, room + 1);
 }
 

@@ -42,8 +42,10 @@ struct RunSpace {
   std::string folder;
   int64_t num_parameters = 0;
   int64_t total_steps = 0, save_freq = -1, max_to_keep = 0;  // as in RunOptions
+  int64_t first_step = 0;                                    // of the checkpoint it goes on from; 0: from the start
 };
-// Checkpoints that lie there at once, beyond those that are there: float32 weights and two moments each.
+// Checkpoints that lie there at once, beyond those that are there: float32 weights and two moments each. Those after
+// first_step are set aside when the run begins, so that they make no room.
 int64_t most_new_checkpoints(const RunSpace& space);
 double checkpoint_bytes(int64_t num_parameters);
 // Raises Error with the numbers when the file system of the folder has no room for them, or the folder cannot be

@@ -30,16 +30,18 @@ TEST_F(RunSpaceTest, CountsTheCheckpointsThatLieThereAtOnce) {
   struct Case {
     int64_t total_steps, save_freq, keep, expected;
   };
-  const auto check = [&](const std::vector<Case>& cases) {
+  const auto check = [&](int64_t first_step, const std::vector<Case>& cases) {
     for (const Case& c : cases) {
-      EXPECT_EQ(most_new_checkpoints({folder_, 1, c.total_steps, c.save_freq, c.keep}), c.expected)
-          << c.total_steps << " " << c.save_freq << " " << c.keep;
+      EXPECT_EQ(most_new_checkpoints({folder_, 1, c.total_steps, c.save_freq, c.keep, first_step}), c.expected)
+          << c.total_steps << " " << c.save_freq << " " << c.keep << " from " << first_step;
     }
   };
-  check({{10, -1, 0, 1}, {10, 1, 0, 10}, {10, 3, 0, 4}, {9, 3, 0, 3}, {10, 1, 2, 3}, {10, 5, 3, 2}, {1, 1, 1, 1}});
+  check(0, {{10, -1, 0, 1}, {10, 1, 0, 10}, {10, 3, 0, 4}, {9, 3, 0, 3}, {10, 1, 2, 3}, {10, 5, 3, 2}, {1, 1, 1, 1}});
   put_checkpoint(2);
   put_checkpoint(4);
-  check({{10, 1, 0, 6}, {10, 1, 2, 1}, {10, 1, 1, 1}, {10, 1, 3, 2}, {4, 1, 0, 0}, {10, 4, 0, 2}, {3, 1, 0, 0}});
+  check(4, {{10, 1, 0, 6}, {10, 1, 2, 1}, {10, 1, 1, 1}, {10, 1, 3, 2}, {4, 1, 0, 0}, {10, 4, 0, 2}, {3, 1, 0, 0}});
+  // the later one is set aside
+  check(2, {{10, 1, 0, 8}, {10, 1, 2, 2}, {10, 1, 1, 1}, {4, 1, 0, 2}});
 }
 
 TEST_F(RunSpaceTest, RefusesWithTheNumbers) {

@@ -10,18 +10,19 @@ namespace hone {
 int train_grpo(Recipe recipe, const RunFlags& flags) {
   kernels::Context ctx(resolve_threads(recipe.trainer.num_threads));
   const DType dtype = resolve_dtype(recipe.rollout.dtype, ctx.target);
-  const GrpoInputs inputs = load_grpo_inputs(recipe, dtype, flags.quiet, flags.check_only);
+  const GrpoInputs inputs = load_grpo_inputs(recipe, dtype, flags);
   const PromptSource source(inputs.train, recipe.data.train_batch_size, recipe.data.shuffle, recipe.data_seed());
   RunOptions options = run_options(recipe.trainer, schema_of(recipe), source.batches_per_epoch(), flags);
   options.kind = "grpo";
   options.val_only = recipe.trainer.val_only;
   options.max_to_keep = recipe.trainer.max_actor_ckpt_to_keep.value_or(0);
-  options.data_hash = fmt::format("{:016x}", data_hash(inputs.train, inputs.end_ids));
+  options.data_hash = fmt::format("{:016x}", data_hash(inputs.train, inputs.end_ids.ids));
   options.numeric_mode = numeric_mode(dtype, ctx.target);
+  options.num_parameters = inputs.config.num_parameters();
   options.summary =
       fmt::format("{} steps of {} prompts x {} answers, updates of {} prompts; {} parameters, {} on {}, {} threads",
                   options.total_steps, recipe.data.train_batch_size, recipe.rollout.n, recipe.actor.ppo_mini_batch_size,
-                  inputs.config.num_parameters(), options.numeric_mode, ctx.target.name, ctx.team.num_threads());
+                  options.num_parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads());
   if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
   GrpoTraining training(recipe, inputs, ctx, run, dtype);

@@ -3,27 +3,21 @@
 
 #include <vector>
 
+#include "loop/model_inputs.h"
 #include "loop/recipe.h"
-#include "models/model_config.h"
+#include "loop/run_settings.h"
 #include "records/prompt.h"
-#include "rollout/engine.h"
-#include "text/tokenizer.h"
-#include "train/trainer.h"
 
 namespace hone {
 
-struct GrpoInputs {
-  Tokenizer tokenizer;
-  std::vector<int32_t> end_ids;
+struct GrpoInputs : ModelInputs {
   std::vector<Prompt> train, validation;
-  ModelConfig config;
 };
 
-// Raises Error listing every fault of tokenizer, model configuration and data, and when the memory does not suffice.
-// `check_only`: the weight files have to be there even if a checkpoint could stand in for them.
-GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, bool quiet, bool check_only);
+// Raises Error as load_model_inputs does. flags.check_only: the weight files have to be there even if a checkpoint
+// could stand in for them.
+GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, const RunFlags& flags);
 
-TrainerOptions trainer_options(const Recipe& recipe, const Tokenizer& tokenizer);
 EngineOptions engine_options(const Recipe& recipe);
 
 }  // namespace hone

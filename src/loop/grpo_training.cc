@@ -52,7 +52,7 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
       source_(inputs.train, recipe.data.train_batch_size, recipe.data.shuffle, recipe.data_seed()),
       decoder_(starting_decoder(ctx, run.checkpoint(), recipe.model.path, recipe.model.load_format,
                                 static_cast<uint64_t>(recipe.trainer.seed), dtype)),
-      trainer_(ctx, *decoder_, trainer_options(recipe, inputs.tokenizer)),
+      trainer_(ctx, *decoder_, inputs.trainer),
       engine_(ctx, *decoder_, engine_options(recipe)) {
   if (run.checkpoint()) {
     source_.restore(run.state().position);
@@ -103,7 +103,7 @@ std::vector<Group> GrpoTraining::roll_out(Metrics& metrics) {
   SamplingParams sampling;
   sampling.temperature = static_cast<float>(recipe_.rollout.temperature);
   sampling.max_new_tokens = recipe_.data.max_response_length;
-  sampling.end_ids = inputs_.end_ids;
+  sampling.end_ids = inputs_.end_ids.ids;
   sampling.ignore_eos = recipe_.rollout.ignore_eos;
   sampling.key = {seed(), Stream::train};
   sampling.valid_vocab = inputs_.tokenizer.vocab_size();
@@ -211,7 +211,7 @@ void GrpoTraining::validate(int64_t global_step, Metrics& metrics) {
   options.n = sampling.n;
   options.temperature = sampling.do_sample ? sampling.temperature : 0.0;
   options.max_new_tokens = recipe_.data.max_response_length;
-  options.end_ids = inputs_.end_ids;
+  options.end_ids = inputs_.end_ids.ids;
   options.seed = seed();
   Progress progress("validation", static_cast<int64_t>(inputs_.validation.size()), run_.quiet());
   const Evaluation evaluation =

@@ -173,7 +173,8 @@ void add_trainer(Schema& s, TrainerRecipe& t) {
   s.field("trainer.val_before_train", &t.val_before_train, "Validate before the first step.")
       .effect(Effect::nothing)
       .when("data.val_files is set");
-  s.field("trainer.val_only", &t.val_only, "Validate and stop.").effect(Effect::nothing);
+  s.field("trainer.val_only", &t.val_only, "Validate and stop; only the samples are written, as of any validation.")
+      .effect(Effect::nothing);
   s.field("trainer.rollout_data_dir", &t.rollout_data_dir,
           "Folder for the samples of step N as N.jsonl, beside rollouts/ of the run folder.")
       .path()

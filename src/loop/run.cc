@@ -9,6 +9,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "io/system_calls.h"
+#include "loop/checks.h"
 #include "loop/process_memory.h"
 
 namespace hone {
@@ -102,7 +103,16 @@ std::optional<std::string> find_start(const RunOptions& options) {
     throw Error(fmt::format("{}: holds checkpoints of an earlier run, up to step {}", options.folder, steps.back()),
                 "name another trainer.default_local_dir, remove this one, or use trainer.resume_mode=auto");
   }
-  if (checkpoint) check_fits(options, *checkpoint, read_training_state(*checkpoint));
+  int64_t first_step = 0;
+  if (checkpoint) {
+    const TrainingState state = read_training_state(*checkpoint);
+    check_fits(options, *checkpoint, state);
+    first_step = state.global_step;
+  }
+  if (!options.val_only) {
+    check_run_space({options.folder, options.num_parameters, options.total_steps, options.save_freq,
+                     options.max_to_keep, first_step});
+  }
   return checkpoint;
 }
 
@@ -119,8 +129,6 @@ Run::Run(RunOptions options)
   checkpoint_ = find_start(options_);
   if (checkpoint_) {
     state_ = read_training_state(*checkpoint_);
-    // a run may have ended between its checkpoint and this file
-    if (!options_.val_only && options_.resume_mode == "auto") name_latest(checkpoints_folder(), state_.global_step);
     if (!options_.allow_changes) {
       for (const std::string& change : options_.changes) fmt::print(stderr, "note: {}\n", change);
     }
@@ -130,6 +138,7 @@ Run::Run(RunOptions options)
   state_.data_hash = options_.data_hash;
   state_.config_hash = options_.config_hash;
   if (!options_.val_only && state_.global_step >= options_.total_steps) {
+    name_latest(checkpoints_folder());
     throw Error(fmt::format("nothing left to do: step {} of {} is saved in {}", state_.global_step,
                             options_.total_steps, checkpoint_.value_or(options_.folder)),
                 "raise trainer.total_epochs or trainer.total_training_steps to go on", 3);
@@ -159,6 +168,7 @@ void Run::open_folder() {
     io::rename_path(path_of, aside);
     fmt::print(stderr, "note: {} is of the run that is left; it is now {}\n", path_of, aside);
   }
+  name_latest(checkpoints_folder());  // those were set aside, or a run ended between its checkpoint and this file
   for (const char* name : {"rollouts", "validation"}) clean_rollouts(folder(name), last);
   saved_step_ = state_.global_step;
 }
@@ -179,7 +189,7 @@ std::string Run::checkpoints_folder() const { return io::join_path(options_.fold
 std::string Run::folder(const std::string& name) const { return io::join_path(options_.folder, name); }
 
 void Run::record(Metrics metrics, int64_t global_step) {
-  if (metrics_ == nullptr) return;  // validation alone leaves the run as it is
+  if (metrics_ == nullptr) return;  // validation alone belongs to no run
   metrics.set("training/global_step", static_cast<double>(global_step));
   metrics_->write_line(metrics.json().dump());
   loggers_->log(metrics, global_step);

@@ -25,15 +25,16 @@ namespace hone {
 
 struct RunOptions {
   std::string folder;
-  std::string kind;     // "grpo" or "sft"
-  std::string summary;  // of the run in one line, for people
+  std::string kind;            // "grpo" or "sft"
+  std::string summary;         // of the run in one line, for people
+  int64_t num_parameters = 0;  // of the model: what a checkpoint takes
   int64_t total_steps = 0;
   int64_t save_freq = -1;            // steps between checkpoints; the last step is always saved
   int64_t max_to_keep = 0;           // 0: all
   std::string resume_mode = "auto";  // auto, disable, resume_path
   std::string resume_from_path;
   bool allow_changes = false;  // go on although data or numeric mode differ
-  bool val_only = false;       // nothing is trained: the folder's run stays as it is
+  bool val_only = false;       // nothing is trained: of the folder's run only validation/ is written
   bool quiet = false;
   LoggerOptions loggers;
   double watchdog_seconds = 0;       // 0: none
@@ -44,7 +45,7 @@ struct RunOptions {
 
 // The checkpoint that a run with these options goes on from, if any, checked as far as is cheap; touches nothing.
 // Raises Error: a folder that is a file, a damaged checkpoint, other data, another numeric mode, a folder of another
-// run with resume_mode disable.
+// run with resume_mode disable, no room for the checkpoints to come.
 std::optional<std::string> find_start(const RunOptions& options);
 
 // A guard ends the run before a step has changed anything: exit code 4.

@@ -17,6 +17,16 @@ LrSchedule lr_schedule(const OptimRecipe& optim, int64_t run_steps) {
   return schedule;
 }
 
+TrainerOptions trainer_options(const OptimRecipe& optim, double grad_clip, int64_t micro_batch_tokens) {
+  TrainerOptions options;
+  options.optimizer.beta1 = static_cast<float>(optim.betas[0]);
+  options.optimizer.beta2 = static_cast<float>(optim.betas[1]);
+  options.optimizer.weight_decay = static_cast<float>(optim.weight_decay);
+  options.optimizer.grad_clip = static_cast<float>(grad_clip);
+  options.micro_batch_tokens = micro_batch_tokens;
+  return options;
+}
+
 RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64_t steps_per_epoch,
                        const RunFlags& flags) {
   RunOptions options;

@@ -5,6 +5,7 @@
 #include "loop/run.h"
 #include "loop/run_recipe.h"
 #include "train/lr_schedule.h"
+#include "train/trainer.h"
 
 namespace hone {
 
@@ -14,6 +15,9 @@ struct RunFlags {
 };
 
 LrSchedule lr_schedule(const OptimRecipe& optim, int64_t run_steps);
+
+// Everything but valid_vocab, which the tokenizer says.
+TrainerOptions trainer_options(const OptimRecipe& optim, double grad_clip, int64_t micro_batch_tokens);
 
 // Everything but kind, summary, max_to_keep, data_hash and numeric_mode, which differ between runs.
 RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64_t steps_per_epoch,

@@ -1,33 +1,22 @@
 #include "loop/sft.h"
 
 #include <memory>
-#include <optional>
 
-#include "loop/checks.h"
+#include "loop/model_inputs.h"
 #include "loop/numeric_mode.h"
-#include "loop/process_memory.h"
 #include "loop/starting_weights.h"
 #include "loop/step_metrics.h"
 #include "prompts/row_order.h"
 #include "prompts/sft_set.h"
-#include "text/chat_template.h"
-#include "text/end_ids.h"
-#include "text/tokenizer.h"
-#include "train/trainer.h"
-#include "weights/hf_config.h"
 
 namespace hone {
 
 namespace {
 
-struct Inputs {
+struct Inputs : ModelInputs {
   std::string source;  // folder of config, tokenizer and, unless random, weights
-  ModelConfig config;
-  int64_t valid_vocab = 0;
   std::vector<TrainSequence> train, validation;
   uint64_t hash = 0;
-  int64_t num_truncated = 0;  // rows beyond data.max_length
-  std::string end_note;       // for the user, when no file of the model names its end ids
 };
 
 // init_config is the older way to ask for random weights.
@@ -35,20 +24,30 @@ std::string load_format(const SftRecipe& recipe) {
   return recipe.model.init_config.empty() ? recipe.model.load_format : "dummy";
 }
 
-TrainerOptions trainer_options(const SftRecipe& recipe, int64_t valid_vocab) {
-  TrainerOptions options;
-  options.optimizer.beta1 = static_cast<float>(recipe.optim.betas[0]);
-  options.optimizer.beta2 = static_cast<float>(recipe.optim.betas[1]);
-  options.optimizer.weight_decay = static_cast<float>(recipe.optim.weight_decay);
-  options.optimizer.grad_clip = static_cast<float>(recipe.optim.clip_grad);
-  options.micro_batch_tokens = recipe.data.max_token_len_per_gpu;
-  options.valid_vocab = valid_vocab;
+// Of the two keys one is given.
+const std::string& source_of(const SftRecipe& recipe) {
+  return recipe.model.partial_pretrain.empty() ? recipe.model.init_config : recipe.model.partial_pretrain;
+}
+
+InputOptions input_options(const SftRecipe& recipe, DType dtype, const RunFlags& flags) {
+  InputOptions options;
+  options.folder = source_of(recipe);
+  options.load_format = load_format(recipe);
+  options.needs_weight_files = flags.check_only || starts_from_model(recipe.trainer);
+  options.custom_chat_template = recipe.model.custom_chat_template.value_or("");
+  options.chat_arguments = recipe.data.apply_chat_template_kwargs;
+  options.longest_key = "data.max_length";
+  options.longest_sequence = recipe.data.max_length;
+  options.dtype = dtype;
+  options.trainer = trainer_options(recipe.optim, recipe.optim.clip_grad, recipe.data.max_token_len_per_gpu);
+  options.end_id_hint = "an answer has to end on an id that the model can learn";
+  options.quiet = flags.quiet;
   return options;
 }
 
-std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& files, int64_t max_samples,
-                                          const Tokenizer& tokenizer, const ChatTemplate& chat, int32_t end_id,
-                                          io::Faults& faults, Inputs& inputs, uint64_t* hash) {
+// The rows of some files, the first max_samples of them.
+SftSet load_rows(const SftRecipe& recipe, const Texts& files, int64_t max_samples, const Tokenizer& tokenizer,
+                 const EndIds& end_ids, const ChatTemplate& chat, io::Faults& faults) {
   if (files.empty()) return {};
   SftSetOptions options;
   options.files = files;
@@ -59,15 +58,16 @@ std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& 
                   recipe.data.mask_history};
   options.max_length = recipe.data.max_length;
   options.truncation = *truncation(recipe.data.truncation);
-  SftSet set = load_sft_set(options, tokenizer, end_id, faults);
-  inputs.num_truncated += set.num_truncated;
-  std::vector<SftExample>& examples = set.examples;
-  if (max_samples >= 0 && max_samples < static_cast<int64_t>(examples.size())) {
-    examples.resize(static_cast<size_t>(max_samples));
+  SftSet set = load_sft_set(options, tokenizer, end_ids.ids.empty() ? 0 : end_ids.ids.front(), faults);
+  if (max_samples >= 0 && max_samples < static_cast<int64_t>(set.examples.size())) {
+    set.examples.resize(static_cast<size_t>(max_samples));
   }
-  if (hash != nullptr) *hash = data_hash(examples);
+  return set;
+}
+
+std::vector<TrainSequence> sequences_of(const SftSet& set) {
   std::vector<TrainSequence> sequences;
-  for (const SftExample& example : examples) {
+  for (const SftExample& example : set.examples) {
     TrainSequence s;
     s.ids = example.prompt_ids;
     s.ids.insert(s.ids.end(), example.response_ids.begin(), example.response_ids.end());
@@ -78,51 +78,20 @@ std::vector<TrainSequence> load_sequences(const SftRecipe& recipe, const Texts& 
   return sequences;
 }
 
-Inputs load_inputs(const SftRecipe& recipe, const RunFlags& flags) {
+Inputs load_inputs(const SftRecipe& recipe, DType dtype, const RunFlags& flags) {
   const SftDataRecipe& data = recipe.data;
-  Inputs inputs;
-  inputs.source = recipe.model.partial_pretrain.empty() ? recipe.model.init_config : recipe.model.partial_pretrain;
-  Checks checks;
-  std::optional<Tokenizer> tokenizer;
-  const bool has_config = checks.run([&] { inputs.config = weights::load_config(inputs.source); });
-  if (has_config) {
-    checks.run([&] {
-      check_weight_files(inputs.source, load_format(recipe), flags.check_only || starts_from_model(recipe.trainer));
-    });
-    if (data.max_length > inputs.config.max_position_embeddings) {
-      checks.faults().add(fmt::format("data.max_length = {}, the model's context is {} (lower it)", data.max_length,
-                                      inputs.config.max_position_embeddings));
-    }
+  SftSet train, validation;
+  ModelInputs model = load_model_inputs(
+      input_options(recipe, dtype, flags),
+      [&](const Tokenizer& tokenizer, const EndIds& end_ids, const ChatTemplate& chat, io::Faults& faults) {
+        train = load_rows(recipe, data.train_files, data.train_max_samples, tokenizer, end_ids, chat, faults);
+        validation = load_rows(recipe, data.val_files, data.val_max_samples, tokenizer, end_ids, chat, faults);
+      });
+  if (const int64_t cut = train.num_truncated + validation.num_truncated; cut > 0 && !flags.quiet) {
+    fmt::print("data: {} rows are cut at data.max_length = {}\n", cut, data.max_length);
   }
-  checks.run([&] { tokenizer = Tokenizer::load(inputs.source); });
-  if (tokenizer) {
-    inputs.valid_vocab = tokenizer->vocab_size();
-    if (has_config) checks.run([&] { check_vocabulary(inputs.source, *tokenizer, inputs.config); });
-    int32_t end_id = 0;
-    checks.run([&] {
-      const EndIds end_ids = find_end_ids(inputs.source, *tokenizer);
-      if (end_ids.ids.empty()) throw Error(end_ids.note, "an answer has to end on an id that the model can learn");
-      end_id = end_ids.ids.front();
-      inputs.end_note = end_ids.note;
-    });
-    checks.run([&] {
-      const ChatTemplate chat(inputs.source, recipe.model.custom_chat_template.value_or(""), *tokenizer);
-      for (const std::string& line : chat.unused_arguments(data.apply_chat_template_kwargs)) {
-        if (!flags.quiet) fmt::print("data.apply_chat_template_kwargs.{}\n", line);
-      }
-      inputs.train = load_sequences(recipe, data.train_files, data.train_max_samples, *tokenizer, chat, end_id,
-                                    checks.faults(), inputs, &inputs.hash);
-      inputs.validation = load_sequences(recipe, data.val_files, data.val_max_samples, *tokenizer, chat, end_id,
-                                         checks.faults(), inputs, nullptr);
-    });
-  } else {
-    checks.faults().add("data: the rows were not looked at, for there is no tokenizer");
-  }
-  checks.finish();
-  if (inputs.num_truncated > 0 && !flags.quiet) {
-    fmt::print("data: {} rows are cut at data.max_length = {}\n", inputs.num_truncated, data.max_length);
-  }
-  return inputs;
+  return {std::move(model), source_of(recipe), sequences_of(train), sequences_of(validation),
+          data_hash(train.examples)};
 }
 
 class SftTraining {
@@ -135,7 +104,7 @@ class SftTraining {
                recipe.data_seed()),
         decoder_(starting_decoder(ctx, run.checkpoint(), inputs.source, load_format(recipe),
                                   static_cast<uint64_t>(recipe.trainer.seed), dtype)),
-        trainer_(ctx, *decoder_, trainer_options(recipe, inputs.valid_vocab)) {
+        trainer_(ctx, *decoder_, inputs.trainer) {
     if (!run.checkpoint()) return;
     order_.restore(run.state().position);
     load_optimizer(*run.checkpoint(), *decoder_, run.state(), trainer_.optimizer());
@@ -210,25 +179,18 @@ double SftTraining::validation_loss() {
 int train_sft(SftRecipe recipe, const RunFlags& flags) {
   kernels::Context ctx(resolve_threads(recipe.trainer.num_threads));
   const DType dtype = resolve_dtype(recipe.model.dtype, ctx.target);
-  const Inputs inputs = load_inputs(recipe, flags);
+  const Inputs inputs = load_inputs(recipe, dtype, flags);
   const RowOrder order(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,
                        recipe.data_seed());
-  const int64_t parameters = inputs.config.num_parameters();
-  check_memory(
-      {{"weights (float32) and their packed forms", static_cast<double>(parameters * (4 + 2 * size_bytes(dtype)))},
-       {"gradients, moments, activations, logits",
-        Trainer::memory_bytes(inputs.config, dtype, trainer_options(recipe, inputs.valid_vocab),
-                              recipe.data.max_length)}});
   RunOptions options = run_options(recipe.trainer, schema_of(recipe), order.batches_per_epoch(), flags);
   options.kind = "sft";
   options.max_to_keep = recipe.trainer.max_ckpt_to_keep.value_or(0);
-  check_run_space({options.folder, parameters, options.total_steps, options.save_freq, options.max_to_keep});
   options.data_hash = fmt::format("{:016x}", inputs.hash);
   options.numeric_mode = numeric_mode(dtype, ctx.target);
+  options.num_parameters = inputs.config.num_parameters();
   options.summary = fmt::format("{} steps of {} rows out of {}; {} parameters, {} on {}, {} threads",
-                                options.total_steps, recipe.data.train_batch_size, inputs.train.size(), parameters,
-                                options.numeric_mode, ctx.target.name, ctx.team.num_threads());
-  if (!inputs.end_note.empty()) options.summary += "\n" + inputs.end_note;
+                                options.total_steps, recipe.data.train_batch_size, inputs.train.size(),
+                                options.num_parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads());
   if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
   SftTraining training(recipe, inputs, ctx, run, dtype);

@@ -1,0 +1,74 @@
+#include "loop/model_inputs.h"
+
+#include <utility>
+
+#include "loop/checks.h"
+#include "loop/process_memory.h"
+#include "loop/starting_weights.h"
+#include "weights/hf_config.h"
+
+namespace hone {
+
+namespace {
+
+void check_context(const InputOptions& options, const ModelConfig& config) {
+  if (options.longest_sequence <= config.max_position_embeddings) return;
+  throw Error(fmt::format("{} = {}, the model's context is {}", options.longest_key, options.longest_sequence,
+                          config.max_position_embeddings),
+              "lower it");
+}
+
+void check_run_memory(const InputOptions& options, const ModelConfig& config, const TrainerOptions& trainer) {
+  const int64_t bytes_per_weight = 4 + 2 * size_bytes(options.dtype);
+  std::vector<MemoryPart> parts{
+      {"weights (float32) and their packed forms", static_cast<double>(config.num_parameters() * bytes_per_weight)},
+      {"gradients, moments, activations, logits",
+       Trainer::memory_bytes(config, options.dtype, trainer, options.longest_sequence)}};
+  if (options.engine) {
+    parts.push_back({"KV cache of the rollout", static_cast<double>(options.engine->num_kv_blocks) *
+                                                    static_cast<double>(KvCache::block_bytes(config, options.dtype))});
+  }
+  check_memory(parts);
+}
+
+}  // namespace
+
+ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_rows) {
+  const std::string& folder = options.folder;
+  Checks checks;
+  ModelConfig config;
+  std::optional<Tokenizer> tokenizer;
+  EndIds end_ids;
+  TrainerOptions trainer = options.trainer;
+  const bool has_config = checks.run([&] { config = weights::load_config(folder); });
+  if (has_config) {
+    checks.run([&] { check_weight_files(folder, options.load_format, options.needs_weight_files); });
+    checks.run([&] { check_context(options, config); });
+  }
+  checks.run([&] { tokenizer = Tokenizer::load(folder); });
+  if (!tokenizer) {
+    checks.faults().add("data: the rows were not looked at, for there is no tokenizer");
+    checks.finish();
+  }
+  trainer.valid_vocab = tokenizer->vocab_size();
+  if (has_config) {
+    checks.run([&] { check_vocabulary(folder, *tokenizer, config); });
+    checks.run([&] { check_run_memory(options, config, trainer); });
+  }
+  checks.run([&] {
+    end_ids = find_end_ids(folder, *tokenizer);
+    if (end_ids.ids.empty() && options.end_id_hint) throw Error(end_ids.note, *options.end_id_hint);
+  });
+  checks.run([&] {
+    const ChatTemplate chat(folder, options.custom_chat_template, *tokenizer);
+    for (const std::string& line : chat.unused_arguments(options.chat_arguments)) {
+      if (!options.quiet) fmt::print("data.apply_chat_template_kwargs.{}\n", line);
+    }
+    load_rows(*tokenizer, end_ids, chat, checks.faults());
+  });
+  checks.finish();
+  if (!options.quiet && !end_ids.note.empty()) fmt::print("{}\n", end_ids.note);
+  return {config, std::move(*tokenizer), std::move(end_ids), trainer};
+}
+
+}  // namespace hone

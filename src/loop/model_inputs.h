@@ -1,0 +1,49 @@
+// ModelInputs: what a training run knows before its model is loaded, and the checks of `hone train` and `hone sft` on
+// the way there: the model's folder, the memory of the run and the rows of its data, their faults in one list.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "io/faults.h"
+#include "models/model_config.h"
+#include "rollout/engine.h"
+#include "text/chat_template.h"
+#include "text/end_ids.h"
+#include "text/tokenizer.h"
+#include "train/trainer.h"
+
+namespace hone {
+
+struct InputOptions {
+  std::string folder;       // of config.json, tokenizer and, unless load_format is dummy, weights
+  std::string load_format;  // as starting_weights.h takes it
+  bool needs_weight_files = true;
+  std::string custom_chat_template;  // empty: the model's own
+  io::Json chat_arguments;           // data.apply_chat_template_kwargs
+  std::string longest_key;           // what makes the longest sequence, for messages
+  int64_t longest_sequence = 0;
+  DType dtype = DType::f32;
+  TrainerOptions trainer;                  // all but valid_vocab
+  std::optional<EngineOptions> engine;     // of a run that samples
+  std::optional<std::string> end_id_hint;  // what to do without an end id; nothing where none is needed
+  bool quiet = false;
+};
+
+struct ModelInputs {
+  ModelConfig config;
+  Tokenizer tokenizer;
+  EndIds end_ids;
+  TrainerOptions trainer;  // with the tokenizer's vocabulary
+};
+
+// Reads the rows of a run; what is wrong with them goes to the faults. Without an end id `end_ids` is empty here.
+using LoadRows = std::function<void(const Tokenizer& tokenizer, const EndIds& end_ids, const ChatTemplate& chat,
+                                    io::Faults& faults)>;
+
+// Raises one Error with every fault, exit code 2. Prints, unless quiet, arguments that the chat template does not look
+// at and a note where no file names the end ids.
+ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_rows);
+
+}  // namespace hone
