@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "cli/chat_arguments.h"
 #include "cli/commands.h"
@@ -101,9 +102,11 @@ int run_eval(const EvalArgs& args) {
   if (options.temperature == 0 && args.n > 1) {
     throw Error("--n above 1 with temperature 0 draws the same answer again and again", "set --temperature");
   }
-  const std::vector<Prompt> prompts = load_eval_prompts(args, Tokenizer::load(args.model));
+  Tokenizer tokenizer = Tokenizer::load(args.model);
+  const std::vector<Prompt> prompts = load_eval_prompts(args, tokenizer);
   options.max_new_tokens = answer_limit(args.model, args.max_new_tokens, 512, prompts);
-  Inference inference(args.model, args.dtype, args.threads, args.max_num_seqs, prompts, options.max_new_tokens);
+  Inference inference(args.model, std::move(tokenizer), args.dtype, args.threads, args.max_num_seqs, prompts,
+                      options.max_new_tokens);
   if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
   options.end_ids = inference.end_ids();
   Progress progress("eval", static_cast<int64_t>(prompts.size()));

@@ -1,6 +1,7 @@
 // hone generate: answers to prompts, as text or as JSON lines with ids and log-probs.
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "cli/chat_arguments.h"
 #include "cli/commands.h"
@@ -88,9 +89,10 @@ int run_generate(const GenerateArgs& args) {
     throw Error("--n is 1 to 1000000, --max-new-tokens at least 0");
   }
   check_temperature(args.temperature);
-  const std::vector<Prompt> prompts = read_prompts(args, Tokenizer::load(args.model));
+  Tokenizer tokenizer = Tokenizer::load(args.model);
+  const std::vector<Prompt> prompts = read_prompts(args, tokenizer);
   const int64_t limit = answer_limit(args.model, args.max_new_tokens, 128, prompts);
-  Inference inference(args.model, args.dtype, args.threads,
+  Inference inference(args.model, std::move(tokenizer), args.dtype, args.threads,
                       std::clamp<int64_t>(args.n * static_cast<int64_t>(prompts.size()), 1, 64), prompts, limit);
   if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
   SamplingParams sampling;

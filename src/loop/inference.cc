@@ -1,6 +1,7 @@
 #include "loop/inference.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "loop/checks.h"
 #include "loop/numeric_mode.h"
@@ -39,9 +40,9 @@ void check_temperature(double temperature) {
   throw Error(fmt::format("--temperature: expected 0 or 0.0001 to 10000, found {}", temperature));
 }
 
-Inference::Inference(const std::string& folder, const std::string& dtype_name, int threads, int64_t max_num_seqs,
-                     std::span<const Prompt> prompts, int64_t max_new_tokens)
-    : ctx_(resolve_threads(threads)), tokenizer_(Tokenizer::load(folder)), end_ids_(find_end_ids(folder, tokenizer_)) {
+Inference::Inference(const std::string& folder, Tokenizer tokenizer, const std::string& dtype_name, int threads,
+                     int64_t max_num_seqs, std::span<const Prompt> prompts, int64_t max_new_tokens)
+    : ctx_(resolve_threads(threads)), tokenizer_(std::move(tokenizer)), end_ids_(find_end_ids(folder, tokenizer_)) {
   const DType dtype = resolve_dtype(dtype_name, ctx_.target);
   const ModelConfig config = weights::load_config(folder);
   check_vocabulary(folder, tokenizer_, config);

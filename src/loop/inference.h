@@ -24,9 +24,9 @@ void check_temperature(double temperature);
 
 class Inference {
  public:
-  // threads 0: one for each core. Room for the longest of the prompts and its answer. Raises Error as loading does, and
-  // when the memory does not suffice.
-  Inference(const std::string& folder, const std::string& dtype, int threads, int64_t max_num_seqs,
+  // `tokenizer`: of the folder, which the prompts were encoded with. threads 0: one for each core. Room for the longest
+  // of the prompts and its answer. Raises Error as loading does, and when the memory does not suffice.
+  Inference(const std::string& folder, Tokenizer tokenizer, const std::string& dtype, int threads, int64_t max_num_seqs,
             std::span<const Prompt> prompts, int64_t max_new_tokens);
 
   const Tokenizer& tokenizer() const { return tokenizer_; }

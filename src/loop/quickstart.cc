@@ -177,9 +177,10 @@ Accuracy Quickstart::measure(const std::string& model) {
   io::Faults faults;
   PromptSetOptions set;
   set.files = {path("data/val.jsonl")};
-  const std::vector<Prompt> prompts = load_prompts(set, Tokenizer::load(model), faults).prompts;
+  Tokenizer tokenizer = Tokenizer::load(model);
+  const std::vector<Prompt> prompts = load_prompts(set, tokenizer, faults).prompts;
   faults.raise_if_any("held-out data");
-  Inference inference(model, "float32", options_.threads, 256, prompts, 24);
+  Inference inference(model, std::move(tokenizer), "float32", options_.threads, 256, prompts, 24);
   EvaluationOptions options;
   options.max_new_tokens = 24;
   options.end_ids = inference.end_ids();
