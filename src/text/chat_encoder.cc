@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/error.h"
-
 namespace hone::text {
 
 namespace {
@@ -20,14 +18,13 @@ class Encoder {
       extend(piece.text, piece.message);
       return;
     }
-    for (size_t begin = 0; begin < piece.text.size();) {
-      const auto match = specials_.find(piece.text, begin);
-      extend(std::string_view(piece.text).substr(begin, match.begin - begin), piece.message);
-      if (match.id >= 0) {
+    for (const AddedTokenMatcher::Part& part : specials_.split(piece.text)) {
+      if (part.id < 0) {
+        extend(std::string_view(piece.text).substr(part.begin, part.end - part.begin), piece.message);
+      } else {
         flush();
-        push(match.id, piece.message);
+        push(part.id, piece.message);
       }
-      begin = match.end;
     }
   }
   ChatIds take() {
@@ -72,33 +69,22 @@ class Encoder {
   bool generated_ = false;
 };
 
-}  // namespace
-
-SpecialTokens::SpecialTokens(const Tokenizer& tokenizer) {
+std::vector<AddedToken> contents_of_special_tokens(const Tokenizer& tokenizer) {
+  std::vector<AddedToken> tokens;
   for (int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
     const std::string_view content = tokenizer.token_bytes(id);
-    if (!tokenizer.is_special(id) || content.empty()) continue;
-    by_first_byte_[static_cast<unsigned char>(content.front())].push_back({id, std::string(content)});
-    by_id_.emplace(id, content);
+    if (tokenizer.is_special(id) && !content.empty()) tokens.push_back({.id = id, .content = std::string(content)});
   }
-  for (std::vector<Token>& tokens : by_first_byte_) {
-    std::stable_sort(tokens.begin(), tokens.end(),
-                     [](const Token& a, const Token& b) { return a.content.size() > b.content.size(); });
-  }
+  return tokens;
 }
 
-SpecialTokens::Match SpecialTokens::find(std::string_view text, size_t begin) const {
-  for (size_t i = begin; i < text.size(); ++i) {
-    for (const Token& token : by_first_byte_[static_cast<unsigned char>(text[i])]) {
-      if (text.substr(i).starts_with(token.content)) return {i, i + token.content.size(), token.id};
-    }
-  }
-  return {text.size(), text.size(), -1};
-}
+}  // namespace
+
+SpecialTokens::SpecialTokens(const Tokenizer& tokenizer)
+    : tokenizer_(tokenizer), matcher_(contents_of_special_tokens(tokenizer)) {}
 
 std::string_view SpecialTokens::content(int32_t id) const {
-  const auto found = by_id_.find(id);
-  return found == by_id_.end() ? std::string_view{} : found->second;
+  return tokenizer_.is_special(id) ? tokenizer_.token_bytes(id) : std::string_view();
 }
 
 ChatIds encode_chat(const std::vector<ChatPiece>& pieces, const Tokenizer& tokenizer, const SpecialTokens& specials) {

@@ -4,13 +4,12 @@
 // the scaffold that stands before it, as when sampling.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "text/added_tokens.h"
 #include "text/chat_pieces.h"
 #include "text/tokenizer.h"
 
@@ -28,25 +27,17 @@ void keep_last_turn(ChatIds& chat);
 
 namespace text {
 
-// The special tokens of a tokenizer, by content.
+// The special tokens of a tokenizer (which outlives this) by content alone: nothing beside them is swallowed or looked
+// at.
 class SpecialTokens {
  public:
-  struct Match {
-    size_t begin = 0, end = 0;  // empty at the end of the text: none found
-    int32_t id = -1;
-  };
   explicit SpecialTokens(const Tokenizer& tokenizer);
-  // The leftmost one from `begin` on, the longest of those.
-  Match find(std::string_view text, size_t begin) const;
+  std::vector<AddedTokenMatcher::Part> split(std::string_view text) const { return matcher_.split(text, true); }
   std::string_view content(int32_t id) const;  // empty when the id is no special token
 
  private:
-  struct Token {
-    int32_t id;
-    std::string content;
-  };
-  std::array<std::vector<Token>, 256> by_first_byte_;  // longest first
-  std::map<int32_t, std::string> by_id_;
+  const Tokenizer& tokenizer_;
+  AddedTokenMatcher matcher_;
 };
 
 ChatIds encode_chat(const std::vector<ChatPiece>& pieces, const Tokenizer& tokenizer, const SpecialTokens& specials);

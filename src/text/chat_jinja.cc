@@ -30,10 +30,8 @@ void for_each_text(const io::Json& value, const std::function<void(const std::st
 }
 
 void count_specials(std::string_view text, const SpecialTokens& specials, std::map<int32_t, int64_t>& counts) {
-  for (size_t begin = 0; begin < text.size();) {
-    const auto match = specials.find(text, begin);
-    if (match.id >= 0) ++counts[match.id];
-    begin = match.end;
+  for (const AddedTokenMatcher::Part& part : specials.split(text)) {
+    if (part.id >= 0) ++counts[part.id];
   }
 }
 

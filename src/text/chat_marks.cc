@@ -2,8 +2,6 @@
 
 #include <charconv>
 
-#include "text/utf8.h"
-
 namespace hone::text {
 
 namespace {
@@ -27,17 +25,16 @@ bool holds_mark(std::string_view text) { return find_mark(text, 0) != std::strin
 
 std::string mark_specials(std::string_view text, const SpecialTokens& specials) {
   std::string marked;
-  for (size_t begin = 0; begin < text.size();) {
-    const auto match = specials.find(text, begin);
-    marked += text.substr(begin, match.begin - begin);
-    if (match.id >= 0) {
-      marked += kLead;
-      marked += kOpen;
-      marked += std::to_string(match.id);
-      marked += kLead;
-      marked += kClose;
+  for (const AddedTokenMatcher::Part& part : specials.split(text)) {
+    if (part.id < 0) {
+      marked += text.substr(part.begin, part.end - part.begin);
+      continue;
     }
-    begin = match.end;
+    marked += kLead;
+    marked += kOpen;
+    marked += std::to_string(part.id);
+    marked += kLead;
+    marked += kClose;
   }
   return marked;
 }
