@@ -10,13 +10,6 @@ namespace hone::text {
 
 namespace {
 
-// Begin of the code point that ends at `end` > 0; `text` is valid UTF-8.
-size_t code_point_before(std::string_view text, size_t end) {
-  do --end;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
-  return end;
-}
-
 bool ends_in_word(std::string_view text) {
   return !text.empty() && is_word_character(decode_code_point(text, code_point_before(text, text.size())).value);
 }

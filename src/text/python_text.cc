@@ -17,12 +17,6 @@ namespace {
 // White_Space and the four separators U+001C to U+001F.
 bool is_python_space(char32_t value) { return (value >= 0x1C && value <= 0x1F) || classify(value) == CharClass::space; }
 
-size_t last_begin(std::string_view text) {
-  size_t begin = text.size() - 1;
-  while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
-  return begin;
-}
-
 void write_string(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
@@ -130,7 +124,7 @@ std::string_view python_strip(std::string_view text) {
     text.remove_prefix(first.size);
   }
   while (!text.empty()) {
-    const size_t begin = last_begin(text);
+    const size_t begin = code_point_before(text, text.size());
     if (!is_python_space(decode_code_point(text, begin).value)) break;
     text = text.substr(0, begin);
   }

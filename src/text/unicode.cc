@@ -164,9 +164,7 @@ std::string normalize_nfc(std::string_view utf8) {
   result.reserve(utf8.size());
   size_t copied = 0;
   for (size_t i = find_unstable_from(utf8, 0); i < utf8.size(); i = find_unstable_from(utf8, i)) {
-    size_t begin = i;
-    while (begin > copied && (static_cast<unsigned char>(utf8[--begin]) & 0xC0) == 0x80) {
-    }
+    const size_t begin = i > copied ? code_point_before(utf8, i) : i;
     while (i < utf8.size()) {
       const CodePoint point = decode_code_point(utf8, i);
       if (!is_unstable(point.value)) break;

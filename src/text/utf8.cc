@@ -40,6 +40,12 @@ CodePoint decode_code_point(std::string_view text, size_t begin) {
   return {value, static_cast<size_t>(lead.continuations) + 1, true};
 }
 
+size_t code_point_before(std::string_view text, size_t end) {
+  do --end;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
+  return end;
+}
+
 size_t complete_size(std::string_view bytes) {
   // A code point has at most 4 bytes, and only its first is no continuation.
   for (size_t back = 1; back <= 3 && back <= bytes.size(); ++back) {

@@ -17,6 +17,9 @@ struct CodePoint {
 // The code point at text[begin]; begin < text.size(). Overlong forms, surrogates and values above U+10FFFF are broken.
 CodePoint decode_code_point(std::string_view text, size_t begin);
 
+// Where the code point begins that ends at `end` > 0; `text` is valid UTF-8.
+size_t code_point_before(std::string_view text, size_t end);
+
 // Where the incomplete code point at the end of `bytes` begins; its size when there is none.
 size_t complete_size(std::string_view bytes);
 
