@@ -11,7 +11,7 @@ namespace hone::text {
 
 namespace {
 
-constexpr std::string_view kStart = "<|im_start|>", kEnd = "<|im_end|>";
+constexpr std::string_view kStart = "<|im_start|>", kEnd = "<|im_end|>", kOpenAnswer = "<|im_start|>assistant\n";
 constexpr std::string_view kToolsIntro =
     "# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are provided with function "
     "signatures within <tools></tools> XML tags:\n<tools>";
@@ -80,19 +80,55 @@ void write_tool_result(ChatWriter& out, const ChatRequest& request, size_t i, st
   if (i + 1 == messages.size() || messages[i + 1].role != "tool") close_turn(out);
 }
 
-void open_call(ChatWriter& out, const ToolCall& call) {
-  out.scaffold("<tool_call>\n{\"name\": \"");
-  out.content(call.name);
-  out.scaffold("\", \"arguments\": ");
+enum class TextArguments { quoted, as_they_stand };  // of calls whose arguments are a text
+
+void write_calls(ChatWriter& out, const std::vector<ToolCall>& calls, bool after_content, TextArguments texts) {
+  for (const ToolCall& call : calls) {
+    if (after_content) out.scaffold("\n");
+    after_content = true;
+    const bool as_it_stands = texts == TextArguments::as_they_stand && call.arguments->is_string();
+    out.scaffold("<tool_call>\n{\"name\": \"");
+    out.content(call.name);
+    out.scaffold("\", \"arguments\": ");
+    out.content(as_it_stands ? call.arguments->as_string() : python_json(*call.arguments));
+    out.scaffold("}\n</tool_call>");
+  }
 }
 
 bool has_tools(const ChatRequest& request) {
   return request.options.tools.is_array() && !request.options.tools.as_array().empty();
 }
 
+// The system turn of Qwen2.5 and Qwen3: the conversation's own text or the format's, then the tools. Says how many
+// messages it has taken.
+size_t write_system(const ChatFormat& format, const ChatRequest& request, ChatWriter& out) {
+  const ChatMessage& first = request.messages.front();
+  const bool own = first.role == "system";
+  if (own) out.message(0);
+  if (!has_tools(request)) {
+    if (own) {
+      write_turn(out, "system", first.text());
+    } else if (!format.default_system.empty()) {
+      write_default_system(out, format.default_system);
+    }
+    return own ? 1 : 0;
+  }
+  out.scaffold(kStart);
+  out.scaffold("system\n");
+  if (own) {
+    out.content(first.text());
+    if (request.messages.size() == 1) out.content_done();
+  } else {
+    out.scaffold(format.default_system);
+  }
+  if (own || !format.default_system.empty()) out.scaffold("\n\n");
+  write_tool_list(out, request.options.tools);
+  return own ? 1 : 0;
+}
+
 }  // namespace
 
-void write_chatml(const ChatFormat& format, const ChatRequest& request, const ChatTokensOfModel&, ChatWriter& out) {
+void write_chatml(const ChatFormat& format, const ChatRequest& request, std::string_view, ChatWriter& out) {
   if (!format.default_system.empty() && request.messages.front().role != "system") {
     write_default_system(out, format.default_system);
   }
@@ -101,32 +137,12 @@ void write_chatml(const ChatFormat& format, const ChatRequest& request, const Ch
     write_turn(out, message.role, message.text());
   }
   out.message(-1);
-  if (request.options.add_generation_prompt) out.scaffold("<|im_start|>assistant\n");
+  if (request.options.add_generation_prompt) out.scaffold(kOpenAnswer);
 }
 
-void write_qwen2_5(const ChatFormat& format, const ChatRequest& request, const ChatTokensOfModel&, ChatWriter& out) {
+void write_qwen2_5(const ChatFormat& format, const ChatRequest& request, std::string_view, ChatWriter& out) {
   check_roles(format, request);
-  const ChatMessage& first = request.messages.front();
-  const bool own_system = first.role == "system";
-  if (has_tools(request)) {
-    if (own_system) out.message(0);
-    out.scaffold(kStart);
-    out.scaffold("system\n");
-    if (own_system) {
-      out.content(first.text());
-      if (request.messages.size() == 1) out.content_done();
-    } else {
-      out.scaffold(format.default_system);
-    }
-    out.scaffold("\n\n");
-    write_tool_list(out, request.options.tools);
-  } else if (own_system) {
-    out.message(0);
-    write_turn(out, "system", first.text());
-  } else {
-    write_default_system(out, format.default_system);
-  }
-  for (size_t i = own_system ? 1 : 0; i < request.messages.size(); ++i) {
+  for (size_t i = write_system(format, request, out); i < request.messages.size(); ++i) {
     const ChatMessage& message = request.messages[i];
     out.message(static_cast<int32_t>(i));
     if (message.role == "tool") {
@@ -138,21 +154,16 @@ void write_qwen2_5(const ChatFormat& format, const ChatRequest& request, const C
       write_turn(out, message.role, message.text());
       continue;
     }
-    out.scaffold("<|im_start|>assistant\n");
+    out.scaffold(kOpenAnswer);
     out.generated(true);
     const std::string content = message.content == nullptr ? "" : message.text();
     out.content(content);
     out.content_done();
-    for (size_t c = 0; c < calls.size(); ++c) {
-      if (c > 0 || !content.empty()) out.scaffold("\n");
-      open_call(out, calls[c]);
-      out.content(python_json(*calls[c].arguments));
-      out.scaffold("}\n</tool_call>");
-    }
+    write_calls(out, calls, !content.empty(), TextArguments::quoted);
     close_turn(out);
   }
   out.message(-1);
-  if (request.options.add_generation_prompt) out.scaffold("<|im_start|>assistant\n");
+  if (request.options.add_generation_prompt) out.scaffold(kOpenAnswer);
 }
 
 namespace {
@@ -186,21 +197,10 @@ size_t last_query(const ChatRequest& request) {
   return request.messages.size() - 1;
 }
 
-void write_qwen3_calls(ChatWriter& out, const ChatMessage& message, bool after_content) {
-  bool first = true;
-  for (const ToolCall& call : tool_calls_of(message)) {
-    if (!first || after_content) out.scaffold("\n");
-    first = false;
-    open_call(out, call);
-    out.content(call.arguments->is_string() ? call.arguments->as_string() : python_json(*call.arguments));
-    out.scaffold("}\n</tool_call>");
-  }
-}
-
 void write_qwen3_assistant(const ChatFormat& format, const ChatRequest& request, size_t i, size_t query,
                            const std::string& content, ChatWriter& out) {
   const ChatMessage& message = request.messages[i];
-  out.scaffold("<|im_start|>assistant\n");
+  out.scaffold(kOpenAnswer);
   out.generated(true);
   Thought thought{"", content};
   bool thinks = false;
@@ -217,31 +217,16 @@ void write_qwen3_assistant(const ChatFormat& format, const ChatRequest& request,
     out.content(thought.content);
   }
   out.content_done();
-  write_qwen3_calls(out, message, !thought.content.empty());
+  write_calls(out, tool_calls_of(message), !thought.content.empty(), TextArguments::as_they_stand);
   close_turn(out);
 }
 
 }  // namespace
 
-void write_qwen3(const ChatFormat& format, const ChatRequest& request, const ChatTokensOfModel&, ChatWriter& out) {
+void write_qwen3(const ChatFormat& format, const ChatRequest& request, std::string_view, ChatWriter& out) {
   check_roles(format, request);
-  const ChatMessage& first = request.messages.front();
-  const bool own_system = first.role == "system";
-  if (own_system) out.message(0);
-  if (has_tools(request)) {
-    out.scaffold(kStart);
-    out.scaffold("system\n");
-    if (own_system) {
-      out.content(first.text());
-      if (request.messages.size() == 1) out.content_done();
-      out.scaffold("\n\n");
-    }
-    write_tool_list(out, request.options.tools);
-  } else if (own_system) {
-    write_turn(out, "system", first.text());
-  }
   const size_t query = last_query(request);
-  for (size_t i = own_system ? 1 : 0; i < request.messages.size(); ++i) {
+  for (size_t i = write_system(format, request, out); i < request.messages.size(); ++i) {
     const ChatMessage& message = request.messages[i];
     // the first template fails without content; the later ones take it for an empty text
     const bool may_lack = format.variant != kQwen3First && message.content == nullptr;
@@ -257,7 +242,7 @@ void write_qwen3(const ChatFormat& format, const ChatRequest& request, const Cha
   }
   out.message(-1);
   if (!request.options.add_generation_prompt) return;
-  out.scaffold("<|im_start|>assistant\n");
+  out.scaffold(kOpenAnswer);
   const io::Json* thinking = request.argument("enable_thinking");
   if (format.variant != kQwen3Instruct2507 && thinking != nullptr && *thinking == io::Json(false)) {
     out.scaffold("<think>\n\n</think>\n\n");

@@ -111,11 +111,10 @@ void refuse_tools(const ChatFormat& format, const ChatRequest& request) {
 
 }  // namespace
 
-std::vector<ChatPiece> write_chat(const ChatFormat& format, const ChatRequest& request,
-                                  const ChatTokensOfModel& tokens) {
+std::vector<ChatPiece> write_chat(const ChatFormat& format, const ChatRequest& request, std::string_view bos_token) {
   if (!format.prints_tools) refuse_tools(format, request);
   ChatWriter out(request.continued_message());
-  format.write(format, request, tokens, out);
+  format.write(format, request, bos_token, out);
   return out.take();
 }
 

@@ -11,17 +11,12 @@
 
 namespace hone::text {
 
-// What a template prints that comes from the tokenizer's configuration; empty: not named there.
-struct ChatTokensOfModel {
-  std::string bos, eos;
-};
-
 struct ChatFormat {
   const char* name;                         // "qwen3": what options call it
   const char* models;                       // for people
   std::vector<std::string_view> arguments;  // variables of the template that it looks at
   std::string_view default_system;          // where the format has one
-  void (*write)(const ChatFormat& format, const ChatRequest& request, const ChatTokensOfModel& tokens, ChatWriter& out);
+  void (*write)(const ChatFormat& format, const ChatRequest& request, std::string_view bos_token, ChatWriter& out);
   int variant = 0;
   bool prints_tools = true;  // otherwise the template leaves tools and tool calls out without a word
 };
@@ -36,16 +31,16 @@ const ChatFormat* chat_format_of_hash(std::string_view hash);
 std::string template_hash(std::string_view text);
 
 // Pieces of a request. Raises Error, by name of the message, for what the format cannot say: a role that its template
-// would leave out without a word, content that is no text, tool calls without a name.
-std::vector<ChatPiece> write_chat(const ChatFormat& format, const ChatRequest& request,
-                                  const ChatTokensOfModel& tokens);
+// would leave out without a word, content that is no text, tool calls without a name. `bos_token`: of the tokenizer's
+// configuration; empty when it names none.
+std::vector<ChatPiece> write_chat(const ChatFormat& format, const ChatRequest& request, std::string_view bos_token);
 
 // The families' writers.
-void write_chatml(const ChatFormat&, const ChatRequest&, const ChatTokensOfModel&, ChatWriter&);
-void write_qwen2_5(const ChatFormat&, const ChatRequest&, const ChatTokensOfModel&, ChatWriter&);
-void write_qwen3(const ChatFormat&, const ChatRequest&, const ChatTokensOfModel&, ChatWriter&);
-void write_llama3(const ChatFormat&, const ChatRequest&, const ChatTokensOfModel&, ChatWriter&);
-void write_llama3_1(const ChatFormat&, const ChatRequest&, const ChatTokensOfModel&, ChatWriter&);
+void write_chatml(const ChatFormat&, const ChatRequest&, std::string_view bos_token, ChatWriter&);
+void write_qwen2_5(const ChatFormat&, const ChatRequest&, std::string_view bos_token, ChatWriter&);
+void write_qwen3(const ChatFormat&, const ChatRequest&, std::string_view bos_token, ChatWriter&);
+void write_llama3(const ChatFormat&, const ChatRequest&, std::string_view bos_token, ChatWriter&);
+void write_llama3_1(const ChatFormat&, const ChatRequest&, std::string_view bos_token, ChatWriter&);
 
 // What differs between templates of one writer.
 enum Qwen3Variant { kQwen3First, kQwen3, kQwen3Instruct2507 };

@@ -14,12 +14,12 @@ constexpr std::string_view kCallForm =
     "Respond in the format {\"name\": function name, \"parameters\": dictionary of argument name and its value}.Do not "
     "use variables.\n\n";
 
-void write_bos(const ChatTokensOfModel& tokens, ChatWriter& out) {
-  if (tokens.bos.empty()) {
+void write_bos(std::string_view bos_token, ChatWriter& out) {
+  if (bos_token.empty()) {
     throw Error("the chat template prints bos_token, and tokenizer_config.json names none",
                 "take tokenizer_config.json from the model's own folder");
   }
-  out.scaffold(tokens.bos);
+  out.scaffold(bos_token);
 }
 
 void open_turn(std::string_view role, ChatWriter& out) {
@@ -192,8 +192,8 @@ void write_tool_result(const ChatMessage& message, ChatWriter& out) {
 
 }  // namespace
 
-void write_llama3(const ChatFormat&, const ChatRequest& request, const ChatTokensOfModel& tokens, ChatWriter& out) {
-  write_bos(tokens, out);
+void write_llama3(const ChatFormat&, const ChatRequest& request, std::string_view bos_token, ChatWriter& out) {
+  write_bos(bos_token, out);
   for (const ChatMessage& message : request.messages) {
     out.message(static_cast<int32_t>(&message - request.messages.data()));
     write_turn(message, out);
@@ -202,11 +202,10 @@ void write_llama3(const ChatFormat&, const ChatRequest& request, const ChatToken
   if (request.options.add_generation_prompt) out.scaffold("<|start_header_id|>assistant<|end_header_id|>\n\n");
 }
 
-void write_llama3_1(const ChatFormat& format, const ChatRequest& request, const ChatTokensOfModel& tokens,
-                    ChatWriter& out) {
+void write_llama3_1(const ChatFormat& format, const ChatRequest& request, std::string_view bos_token, ChatWriter& out) {
   const Settings settings(format, request);
   const auto& messages = request.messages;
-  write_bos(tokens, out);
+  write_bos(bos_token, out);
   size_t next = 0;
   std::string_view system;
   if (messages.front().role == "system") {

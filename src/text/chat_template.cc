@@ -35,14 +35,6 @@ const std::string* token_text(const io::Json* value) {
   return value != nullptr && value->is_string() ? &value->as_string() : nullptr;
 }
 
-text::ChatTokensOfModel tokens_of_model(const io::Json& tokens) {
-  const auto get = [&](const char* key) {
-    const io::Json* value = tokens.find(key);
-    return value == nullptr ? std::string() : value->as_string();
-  };
-  return {get("bos_token"), get("eos_token")};
-}
-
 void check_date(const std::string& date) {
   const auto digits = [&](size_t begin, size_t size) {
     return std::all_of(date.begin() + static_cast<int64_t>(begin), date.begin() + static_cast<int64_t>(begin + size),
@@ -168,7 +160,8 @@ std::vector<ChatPiece> ChatTemplate::render(const io::Json& conversation, const 
   const Source& source = source_for(options);
   if (source.jinja) return source.jinja->render(conversation, options);
   const text::ChatRequest request(conversation, options);
-  return write_chat(*source.format, request, tokens_of_model(tokens_));
+  const io::Json* bos_token = tokens_.find("bos_token");
+  return write_chat(*source.format, request, bos_token == nullptr ? "" : bos_token->as_string());
 }
 
 ChatIds ChatTemplate::tokenize(const io::Json& conversation, const ChatOptions& options) const {

@@ -30,7 +30,7 @@ Rendered render(const text::ChatFormat& format, const io::Json& row) {
   try {
     const ChatOptions options = options_of(row);
     const text::ChatRequest request(row.at("messages"), options);
-    const auto pieces = text::write_chat(format, request, {"<|begin_of_text|>", "<|eot_id|>"});
+    const auto pieces = text::write_chat(format, request, "<|begin_of_text|>");
     const std::string rendered = text::text_of(pieces);
     return {text::sha256(rendered).substr(0, 16), rendered};
   } catch (const Error& error) {
@@ -94,7 +94,7 @@ TEST(ChatFormats, AreReadableInFull) {
     ChatOptions options;
     options.add_generation_prompt = open;
     const text::ChatRequest request(conversation, options);
-    return text::text_of(write_chat(*text::chat_format_by_name(format), request, {"<|begin_of_text|>", ""}));
+    return text::text_of(write_chat(*text::chat_format_by_name(format), request, "<|begin_of_text|>"));
   };
   const char* hi = R"([{"role": "user", "content": "Hi"}])";
   EXPECT_EQ(show("qwen2.5", hi, true),
@@ -117,7 +117,7 @@ TEST(ChatFormats, FaultsNameTheMessage) {
     const io::Json conversation = io::parse_json(messages, "test");
     try {
       const text::ChatRequest request(conversation, {});
-      write_chat(*text::chat_format_by_name(format), request, {"<s>", ""});
+      write_chat(*text::chat_format_by_name(format), request, "<s>");
     } catch (const Error& error) {
       return error.what();
     }

@@ -190,8 +190,6 @@ TEST(AssistantMask, OfTemplatesOfJinja) {
 }
 
 TEST(ChatTemplate, IsFoundInTheFolder) {
-  const Tokenizer* none = nullptr;
-  (void)none;
   const io::Json list = io::parse_json(R"({"chat_template": [{"name": "default", "template": "a{{ 1 }}"},
     {"name": "tool_use", "template": "b{{ 1 }}"}]})",
                                        "test");
