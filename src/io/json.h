@@ -77,6 +77,8 @@ class Json {
 
   // One line, or with `indent` spaces per level. Broken UTF-8 in a string is written as U+FFFD.
   std::string dump(int indent = -1) const;
+  // The same as Python writes it, to the byte: json.dumps(value, ensure_ascii=False, indent=indent).
+  std::string python_dump(int indent = -1) const;
   // For messages: the kind and the value, cut short: `text "abc"`, `number 3`, `list of 4`.
   std::string describe() const;
   bool operator==(const Json& other) const;
@@ -126,5 +128,7 @@ class JsonAt {
 std::pair<int64_t, int64_t> line_and_column(std::string_view text, size_t offset);
 // The shortest decimal that reads back to this finite double; always with '.' or an exponent.
 std::string shortest(double value);
+// The same as repr() of Python's float writes it: with an exponent below 0.0001 and from 1e16 on.
+std::string python_float(double value);
 
 }  // namespace hone::io

@@ -108,6 +108,36 @@ TEST(Json, NumbersComeBackToTheBit) {
   EXPECT_TRUE(Json::number_or_null(INFINITY).is_null());
 }
 
+TEST(Json, WritesFloatsAsPythonsRepr) {
+  for (const auto& [value, expected] :
+       std::vector<std::pair<double, std::string>>{{0.0, "0.0"},
+                                                   {-0.0, "-0.0"},
+                                                   {1.0, "1.0"},
+                                                   {100.0, "100.0"},
+                                                   {0.1, "0.1"},
+                                                   {-1.5, "-1.5"},
+                                                   {1e15, "1000000000000000.0"},
+                                                   {1e16, "1e+16"},
+                                                   {123456789.125, "123456789.125"},
+                                                   {0.0001, "0.0001"},
+                                                   {0.00012, "0.00012"},
+                                                   {0.00001, "1e-05"},
+                                                   {1.25e-7, "1.25e-07"},
+                                                   {5e-324, "5e-324"},
+                                                   {1.7976931348623157e308, "1.7976931348623157e+308"}}) {
+    EXPECT_EQ(python_float(value), expected);
+  }
+}
+
+TEST(Json, WritesWhatPythonsJsonDumpsWrites) {
+  const Json value =
+      parse_json(R"({"a": [1, 2.0, null, true, [], {}], "é\u0000\"\\\n\t\b\f/": 12345678901234567890123})", "test");
+  EXPECT_EQ(value.python_dump(),
+            "{\"a\": [1, 2.0, null, true, [], {}], \"é\\u0000\\\"\\\\\\n\\t\\b\\f/\": 12345678901234567890123}");
+  EXPECT_EQ(parse_json(R"({"a": [1, {"b": 2}], "c": {}})", "test").python_dump(4),
+            "{\n    \"a\": [\n        1,\n        {\n            \"b\": 2\n        }\n    ],\n    \"c\": {}\n}");
+}
+
 TEST(Json, WritesWhatItReads) {
   const std::string text = R"({"z": [], "a": {"k": [1, true, null, "é😊\n\t\"\\\u0001"]}, "e": {}})";
   const Json json = parse_json(text, "f");

@@ -9,7 +9,9 @@
 namespace hone::io {
 namespace {
 
-void write_string(std::string& out, std::string_view text) {
+enum class Style { hone, python };
+
+void write_string(std::string& out, std::string_view text, Style style) {
   out += '"';
   for (size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -28,7 +30,11 @@ void write_string(std::string& out, std::string_view text) {
       out += "\\t";
     } else if (c == '\r') {
       out += "\\r";
-    } else if (c < 0x20 || c == 0x7f) {
+    } else if (c == '\b') {
+      out += "\\b";
+    } else if (c == '\f') {
+      out += "\\f";
+    } else if (c < 0x20 || (c == 0x7f && style == Style::hone)) {
       out += fmt::format("\\u{:04x}", c);
     } else {
       out.append(text, i, length);
@@ -41,6 +47,7 @@ void write_string(std::string& out, std::string_view text) {
 struct Writer {
   std::string out;
   int indent;
+  Style style;
 
   void new_line(int depth) {
     if (indent < 0) return;
@@ -63,10 +70,10 @@ struct Writer {
         out += value.digits();
         break;
       case Json::Kind::number:
-        out += shortest(value.as_double());
+        out += style == Style::python ? python_float(value.as_double()) : shortest(value.as_double());
         break;
       case Json::Kind::string:
-        write_string(out, value.as_string());
+        write_string(out, value.as_string(), style);
         break;
       case Json::Kind::array:
         write_array(value.as_array(), depth);
@@ -93,7 +100,7 @@ struct Writer {
     for (size_t i = 0; i < members.size(); ++i) {
       if (i > 0) out += indent < 0 ? ", " : ",";
       new_line(depth + 1);
-      write_string(out, members[i].key);
+      write_string(out, members[i].key, style);
       out += ": ";
       write(members[i].value, depth + 1);
     }
@@ -112,11 +119,26 @@ std::string shortest(double value) {
   return text;
 }
 
-std::string Json::dump(int indent) const {
-  Writer writer{{}, indent};
-  writer.write(*this, 0);
+// fmt chooses between plain digits and an exponent as Python does.
+std::string python_float(double value) {
+  HONE_CHECK(std::isfinite(value), "a number that is not finite cannot be written");
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+namespace {
+
+std::string write(const Json& value, int indent, Style style) {
+  Writer writer{{}, indent, style};
+  writer.write(value, 0);
   return std::move(writer.out);
 }
+
+}  // namespace
+
+std::string Json::dump(int indent) const { return write(*this, indent, Style::hone); }
+std::string Json::python_dump(int indent) const { return write(*this, indent, Style::python); }
 
 std::pair<int64_t, int64_t> line_and_column(std::string_view text, size_t offset) {
   int64_t line = 1, column = 1;

@@ -60,7 +60,7 @@ void write_tool_list(ChatWriter& out, const io::Json& tools) {
   out.scaffold(kToolsIntro);
   for (const io::Json& tool : tools.as_array()) {
     out.scaffold("\n");
-    out.content(python_json(tool));
+    out.content(tool.python_dump());
   }
   out.scaffold(kToolsOutro);
   close_turn(out);
@@ -90,7 +90,7 @@ void write_calls(ChatWriter& out, const std::vector<ToolCall>& calls, bool after
     out.scaffold("<tool_call>\n{\"name\": \"");
     out.content(call.name);
     out.scaffold("\", \"arguments\": ");
-    out.content(as_it_stands ? call.arguments->as_string() : python_json(*call.arguments));
+    out.content(as_it_stands ? call.arguments->as_string() : call.arguments->python_dump());
     out.scaffold("}\n</tool_call>");
   }
 }

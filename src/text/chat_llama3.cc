@@ -91,7 +91,7 @@ struct Settings {
 
 void write_tool_list(const io::Json& tools, ChatWriter& out) {
   for (const io::Json& tool : tools.as_array()) {
-    out.content(python_json(tool, 4));
+    out.content(tool.python_dump(4));
     out.scaffold("\n\n");
   }
 }
@@ -171,7 +171,7 @@ void write_call(const Settings& settings, const ChatMessage& message, ChatWriter
     out.scaffold("{\"name\": \"");
     out.content(call.name);
     out.scaffold("\", \"parameters\": ");
-    out.content(python_json(*call.arguments));
+    out.content(call.arguments->python_dump());
     out.scaffold("}");
   }
   close_turn(settings.builtin != nullptr ? "<|eom_id|>" : "<|eot_id|>", out);
@@ -185,7 +185,7 @@ void write_tool_result(const ChatMessage& message, ChatWriter& out) {
     throw Error(
         fmt::format("{}.content: expected text, a list or an object, found {}", message.place, content.describe()));
   }
-  out.content(python_json(content));
+  out.content(content.python_dump());
   out.content_done();
   out.scaffold("<|eot_id|>");
 }

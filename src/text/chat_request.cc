@@ -50,7 +50,7 @@ const std::string& ChatMessage::text() const {
   return content->as_string();
 }
 
-ChatRequest::ChatRequest(const io::Json& conversation, const ChatOptions& chat_options) : options(chat_options) {
+ChatRequest::ChatRequest(const io::Json& conversation, ChatOptions chat_options) : options(std::move(chat_options)) {
   check_messages(conversation);
   for (const io::Json& given : conversation.as_array()) {
     ChatMessage message;

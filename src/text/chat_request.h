@@ -33,11 +33,11 @@ struct ChatMessage {
 };
 
 struct ChatRequest {
-  ChatRequest(const io::Json& conversation, const ChatOptions& chat_options);
+  ChatRequest(const io::Json& conversation, ChatOptions chat_options);
   const io::Json* argument(std::string_view name) const;  // nullptr: not given
 
   std::vector<ChatMessage> messages;  // views of the conversation, which outlives this
-  const ChatOptions& options;
+  ChatOptions options;
   int32_t continued_message() const {
     return options.continue_final_message ? static_cast<int32_t>(messages.size()) - 1 : -1;
   }

@@ -1,12 +1,7 @@
-// Text as Python makes it, to the byte: what chat templates call str.strip() and json.dumps().
+// str.strip() and its relatives as Python has them, for what chat templates print.
 #pragma once
 
-#include <string>
 #include <string_view>
-
-namespace hone::io {
-class Json;
-}
 
 namespace hone::text {
 
@@ -15,10 +10,5 @@ std::string_view python_strip(std::string_view text);
 std::string_view python_strip(std::string_view text, std::string_view characters);  // ASCII
 std::string_view python_lstrip(std::string_view text, std::string_view characters);
 std::string_view python_rstrip(std::string_view text, std::string_view characters);
-
-// json.dumps(value, ensure_ascii=False, indent=indent); indent below 0: one line.
-std::string python_json(const io::Json& value, int indent = -1);
-// repr() of a finite float.
-std::string python_float(double value);
 
 }  // namespace hone::text

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "io/json.h"
-
 namespace hone::text {
 namespace {
 
@@ -17,36 +15,6 @@ TEST(PythonText, StripsWhatPythonStrips) {
   EXPECT_EQ(python_lstrip("\n\na\n", "\n"), "a\n");
   EXPECT_EQ(python_rstrip("\n\na\n\n", "\n"), "\n\na");
   EXPECT_EQ(python_rstrip("\n", "\n"), "");
-}
-
-TEST(PythonText, WritesFloatsAsRepr) {
-  for (const auto& [value, expected] :
-       std::vector<std::pair<double, std::string>>{{0.0, "0.0"},
-                                                   {-0.0, "-0.0"},
-                                                   {1.0, "1.0"},
-                                                   {100.0, "100.0"},
-                                                   {0.1, "0.1"},
-                                                   {-1.5, "-1.5"},
-                                                   {1e15, "1000000000000000.0"},
-                                                   {1e16, "1e+16"},
-                                                   {123456789.125, "123456789.125"},
-                                                   {0.0001, "0.0001"},
-                                                   {0.00012, "0.00012"},
-                                                   {0.00001, "1e-05"},
-                                                   {1.25e-7, "1.25e-07"},
-                                                   {5e-324, "5e-324"},
-                                                   {1.7976931348623157e308, "1.7976931348623157e+308"}}) {
-    EXPECT_EQ(python_float(value), expected);
-  }
-}
-
-TEST(PythonText, WritesJsonAsJsonDumps) {
-  const io::Json value =
-      io::parse_json(R"({"a": [1, 2.0, null, true, [], {}], "é\u0000\"\\\n\t\b\f/": 12345678901234567890123})", "test");
-  EXPECT_EQ(python_json(value),
-            "{\"a\": [1, 2.0, null, true, [], {}], \"é\\u0000\\\"\\\\\\n\\t\\b\\f/\": 12345678901234567890123}");
-  EXPECT_EQ(python_json(io::parse_json(R"({"a": [1, {"b": 2}], "c": {}})", "test"), 4),
-            "{\n    \"a\": [\n        1,\n        {\n            \"b\": 2\n        }\n    ],\n    \"c\": {}\n}");
 }
 
 }  // namespace
