@@ -24,6 +24,9 @@
 #include "io/file.h"
 
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
+// Undefined behaviour traps in a sanitized build; the address sanitizer then shows where.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "handle_sigill=1"; }
 
 namespace hone::fuzz {
 
