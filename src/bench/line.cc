@@ -9,7 +9,7 @@ namespace {
 std::string number(std::optional<double> value) { return value ? fmt::format("{:.6g}", *value) : "null"; }
 
 // Names are ours or a library's version: no character needs more than this.
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -25,16 +25,16 @@ std::string Line::json() const {
       R"({{"name": {}, "dtype": {}, "target": {}, "threads": {}, "seconds": {}, "flops": {}, "bytes": {}, )"
       R"("peak_flops": {}, "peak_dtype": {}, "roof_flops": {}, "read_bytes_per_s": {}, "peer": {}, )"
       R"("peer_seconds": {}, "ratio": {})",
-      quoted(name), quoted(dtype), quoted(target), threads, number(seconds), number(flops), number(bytes),
-      number(roofs.peak_flops), quoted(roofs.peak_dtype), number(roofs.roof_flops), number(roofs.read_bytes_per_s),
-      peer.empty() ? "null" : quoted(peer), number(peer_seconds), number(ratio));
+      json_string(name), json_string(dtype), json_string(target), threads, number(seconds), number(flops),
+      number(bytes), number(roofs.peak_flops), json_string(roofs.peak_dtype), number(roofs.roof_flops),
+      number(roofs.read_bytes_per_s), peer.empty() ? "null" : json_string(peer), number(peer_seconds), number(ratio));
   if (ideal_seconds) out += fmt::format(R"(, "ideal_seconds": {})", number(ideal_seconds));
   if (peak_memory_bytes) out += fmt::format(R"(, "peak_memory_bytes": {})", number(peak_memory_bytes));
   if (!parts.empty()) {
     out += R"(, "parts": [)";
     for (size_t i = 0; i < parts.size(); ++i) {
       out += fmt::format(R"({}{{"name": {}, "seconds": {}, "peer_seconds": {}, "flops": {}}})", i == 0 ? "" : ", ",
-                         quoted(parts[i].name), number(parts[i].seconds), number(parts[i].peer_seconds),
+                         json_string(parts[i].name), number(parts[i].seconds), number(parts[i].peer_seconds),
                          number(parts[i].flops));
     }
     out += "]";

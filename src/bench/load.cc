@@ -86,6 +86,17 @@ void read_all(kernels::Context& ctx, const std::vector<WeightFile>& files, bool 
   }
 }
 
+// Takes the files out of the page cache, where the file system lets go of them.
+void drop_from_page_cache(const std::vector<WeightFile>& files) {
+  for (const WeightFile& file : files) {
+    const int fd = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) io::raise_system("open", file.path, errno);
+    ::fdatasync(fd);  // only pages that are on the disk can go
+    ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(fd);
+  }
+}
+
 // Has the system's memory at hand before a timing: on a virtual machine the first touch of memory waits for its host,
 // for seconds a gigabyte, and whoever comes first would pay for it.
 void touch_memory(kernels::Context& ctx, double size_bytes) {
@@ -134,7 +145,7 @@ void measure(const Options& options, kernels::Context& ctx, DType dtype, const s
   double bytes = 0;
   for (const WeightFile& file : files) bytes += static_cast<double>(file.size_bytes);
   read_all(ctx, files, false);  // into the page cache
-  Times sample, train, read, cached;
+  Times sample, train, read, cached, disk_sample, disk_read;
   const ModelConfig config = weights::load_config(folder);
   const auto load = [&](Times& times, DecoderUse use) {
     touch_memory(
@@ -148,6 +159,11 @@ void measure(const Options& options, kernels::Context& ctx, DType dtype, const s
     read.add([&] { read_all(ctx, files, true); });
     load(train, DecoderUse::train);
     cached.add([&] { read_all(ctx, files, false); });
+    drop_from_page_cache(files);
+    load(disk_sample, DecoderUse::sample);
+    touch_memory(ctx, bytes);
+    drop_from_page_cache(files);
+    disk_read.add([&] { read_all(ctx, files, true); });
   }
   const double seconds = median(sample.wall), read_seconds = median(read.wall);
   const io::SafetensorsReader reader(folder);
@@ -164,6 +180,10 @@ void measure(const Options& options, kernels::Context& ctx, DType dtype, const s
                                           {"read_seconds", read_seconds},
                                           {"read_bytes_per_s", bytes / read_seconds},
                                           {"ratio", read_seconds / seconds},
+                                          {"disk_seconds", median(disk_sample.wall)},
+                                          {"disk_read_seconds", median(disk_read.wall)},
+                                          {"disk_read_bytes_per_s", bytes / median(disk_read.wall)},
+                                          {"disk_ratio", median(disk_read.wall) / median(disk_sample.wall)},
                                           {"train_seconds", median(train.wall)},
                                           {"page_cache_seconds", median(cached.wall)},
                                           {"cpu_seconds", median(sample.cpu)},
@@ -172,13 +192,16 @@ void measure(const Options& options, kernels::Context& ctx, DType dtype, const s
                                           {"page_cache_cpu_seconds", median(cached.cpu)},
                                           {"all_seconds", numbers(sample.wall)},
                                           {"all_read_seconds", numbers(read.wall)}});
-  options.print(options.json
-                    ? line.dump()
-                    : fmt::format("load_{:<14} {} {} x{}: {:.2f} GB of {} in {:.3f} s, {:.2f} GB/s; read into memory "
-                                  "{:.2f} GB/s, ratio {:.3f}; page cache alone {:.2f} GB/s; ready to train {:.3f} s",
-                                  name, hone::name(dtype), ctx.target.name, ctx.team.num_threads(), bytes * 1e-9,
-                                  stored, seconds, bytes / seconds * 1e-9, bytes / read_seconds * 1e-9,
-                                  read_seconds / seconds, bytes / median(cached.wall) * 1e-9, median(train.wall)));
+  options.print(
+      options.json
+          ? line.dump()
+          : fmt::format("load_{:<14} {} {} x{}: {:.2f} GB of {} in {:.3f} s, {:.2f} GB/s; read into memory "
+                        "{:.2f} GB/s, ratio {:.3f}; from disk {:.3f} s, ratio {:.3f} of {:.2f} GB/s; page cache "
+                        "alone {:.2f} GB/s; ready to train {:.3f} s",
+                        name, hone::name(dtype), ctx.target.name, ctx.team.num_threads(), bytes * 1e-9, stored, seconds,
+                        bytes / seconds * 1e-9, bytes / read_seconds * 1e-9, read_seconds / seconds,
+                        median(disk_sample.wall), median(disk_read.wall) / median(disk_sample.wall),
+                        bytes / median(disk_read.wall) * 1e-9, bytes / median(cached.wall) * 1e-9, median(train.wall)));
 }
 
 }  // namespace

@@ -289,10 +289,19 @@ const StoredTensor& SafetensorsReader::at(const std::string& name, const std::ve
 
 namespace {
 
-uint16_t load_16(const uint8_t* data) {  // perhaps unaligned
-  uint16_t bits;
-  std::memcpy(&bits, data, 2);
-  return bits;
+// Values that may lie unaligned, a block of fixed size at a time, so that the loop becomes vector code.
+template <class ToFloat>
+void widen(const uint8_t* data, int64_t size, float* out, const ToFloat& to_float) {
+  constexpr int64_t kBlock = 64;
+  uint16_t block[kBlock];
+  for (; size >= kBlock; size -= kBlock, data += sizeof(block), out += kBlock) {
+    float values[kBlock];
+    std::memcpy(block, data, sizeof(block));
+    for (int64_t i = 0; i < kBlock; ++i) values[i] = to_float(block[i]);
+    std::memcpy(out, values, sizeof(values));
+  }
+  std::memcpy(block, data, static_cast<size_t>(size) * 2);
+  for (int64_t i = 0; i < size; ++i) out[i] = to_float(block[i]);
 }
 
 }  // namespace
@@ -311,9 +320,9 @@ void read_floats(const StoredTensor& tensor, int64_t begin, int64_t size, float*
         fmt::format("{}: tensor {}: expected F32, BF16 or F16, found {}", tensor.file, tensor.name, name(tensor.type)));
   }
   if (tensor.type == StoredType::f16) {
-    for (int64_t i = 0; i < size; ++i) out[i] = half_to_float(load_16(data + 2 * i));
+    widen(data, size, out, [](uint16_t bits) { return half_to_float(bits); });
   } else {
-    for (int64_t i = 0; i < size; ++i) out[i] = std::bit_cast<float>(uint32_t{load_16(data + 2 * i)} << 16);
+    widen(data, size, out, [](uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); });
   }
 }
 

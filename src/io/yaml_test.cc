@@ -8,7 +8,7 @@
 namespace hone::io {
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string yaml_error(const std::string& text) {
   try {
     parse_yaml(text, "f.yaml");
   } catch (const Error& error) {
@@ -114,7 +114,7 @@ TEST(Yaml, RefusesWithFileLineAndColumn) {
       {bomb, "f.yaml:", "more than 1000000 values"},
   };
   for (const Case& c : cases) {
-    const std::string error = error_of(c.text);
+    const std::string error = yaml_error(c.text);
     EXPECT_EQ(error.find(c.place), 0u) << c.text << "\n" << error;
     EXPECT_NE(error.find(c.what), std::string::npos) << c.text << "\n" << error;
   }

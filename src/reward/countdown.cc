@@ -15,21 +15,21 @@ namespace {
 
 constexpr size_t kMaxExpressionBytes = 1000;
 
-struct Task {
+struct Puzzle {
   int64_t target = 0;
   std::vector<int64_t> numbers;
 };
 
-Task read_task(std::string_view ground_truth) {
+Puzzle read_task(std::string_view ground_truth) {
   const io::Json json = io::parse_json(ground_truth, "ground truth");
   const io::JsonAt root(json, "ground truth");
-  Task task{.target = root["target"].as_int(), .numbers = {}};
+  Puzzle puzzle{.target = root["target"].as_int(), .numbers = {}};
   for (const io::JsonAt& number : root["numbers"].items()) {
-    task.numbers.push_back(number.as_int());
-    if (task.numbers.back() < 0) number.fail("expected a number that is not negative");
+    puzzle.numbers.push_back(number.as_int());
+    if (puzzle.numbers.back() < 0) number.fail("expected a number that is not negative");
   }
-  if (!fits_exactly(task.numbers, task.target)) root.fail("the numbers are too large to compute with exactly");
-  return task;
+  if (!fits_exactly(puzzle.numbers, puzzle.target)) root.fail("the numbers are too large to compute with exactly");
+  return puzzle;
 }
 
 // What stands in the last complete pair of tags.
@@ -48,11 +48,11 @@ std::optional<std::string_view> find_answer(std::string_view text) {
 }  // namespace
 
 Score score_countdown(std::string_view text, std::string_view ground_truth) {
-  Task task = read_task(ground_truth);
+  Puzzle puzzle = read_task(ground_truth);
   const auto answer = find_answer(text);
   if (!answer) return {0.0f, "no answer found"};
   if (answer->size() > kMaxExpressionBytes) return {0.0f, fmt::format("an expression of {} bytes", answer->size())};
-  const ExpressionValue value = evaluate_expression(*answer, std::move(task.numbers), task.target);
+  const ExpressionValue value = evaluate_expression(*answer, std::move(puzzle.numbers), puzzle.target);
   if (!value.fault.empty()) return {0.0f, value.fault};
   return value.equals_target ? Score{1.0f, "right"} : Score{0.0f, "another value than the target"};
 }

@@ -6,14 +6,14 @@ namespace hone::text {
 
 namespace {
 
-struct Span {
+struct Stretch {
   size_t begin = 0, end = 0;
   bool is_match = false;
 };
 
 // Matches and what stands between them, in order; together they are the text.
-std::vector<Span> find_spans(const PreStep& step, std::string_view text) {
-  std::vector<Span> spans;
+std::vector<Stretch> find_spans(const PreStep& step, std::string_view text) {
+  std::vector<Stretch> spans;
   size_t taken = 0;
   const auto take_match = [&](size_t begin, size_t end) {
     if (taken < begin) spans.push_back({taken, begin, step.invert});
@@ -34,10 +34,10 @@ std::vector<Span> find_spans(const PreStep& step, std::string_view text) {
 }
 
 // A match joins the span at its left unless that is a match (or ends in one) too.
-std::vector<Span> merge_with_previous(const std::vector<Span>& spans) {
-  std::vector<Span> merged;
+std::vector<Stretch> merge_with_previous(const std::vector<Stretch>& spans) {
+  std::vector<Stretch> merged;
   bool after_match = false;
-  for (const Span& span : spans) {
+  for (const Stretch& span : spans) {
     if (span.is_match && !after_match && !merged.empty()) {
       merged.back().end = span.end;
     } else {
@@ -48,8 +48,8 @@ std::vector<Span> merge_with_previous(const std::vector<Span>& spans) {
   return merged;
 }
 
-std::vector<Span> merge_with_next(const std::vector<Span>& spans) {
-  std::vector<Span> merged;  // from the last to the first
+std::vector<Stretch> merge_with_next(const std::vector<Stretch>& spans) {
+  std::vector<Stretch> merged;  // from the last to the first
   bool before_match = false;
   for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
     if (span->is_match && !before_match && !merged.empty()) {
@@ -63,9 +63,9 @@ std::vector<Span> merge_with_next(const std::vector<Span>& spans) {
   return merged;
 }
 
-std::vector<Span> merge_neighbours(const std::vector<Span>& spans) {
-  std::vector<Span> merged;
-  for (const Span& span : spans) {
+std::vector<Stretch> merge_neighbours(const std::vector<Stretch>& spans) {
+  std::vector<Stretch> merged;
+  for (const Stretch& span : spans) {
     if (!merged.empty() && merged.back().is_match == span.is_match) {
       merged.back().end = span.end;
     } else {
@@ -75,13 +75,13 @@ std::vector<Span> merge_neighbours(const std::vector<Span>& spans) {
   return merged;
 }
 
-std::vector<Span> split(const PreStep& step, std::string_view text) {
-  std::vector<Span> spans = find_spans(step, text);
+std::vector<Stretch> split(const PreStep& step, std::string_view text) {
+  std::vector<Stretch> spans = find_spans(step, text);
   switch (step.behavior) {
     case SplitBehavior::isolated:
       break;
     case SplitBehavior::removed:
-      std::erase_if(spans, [](const Span& span) { return span.is_match; });
+      std::erase_if(spans, [](const Stretch& span) { return span.is_match; });
       break;
     case SplitBehavior::merged_with_previous:
       return merge_with_previous(spans);
@@ -113,7 +113,7 @@ void PreTokenizer::apply(size_t step_index, std::string_view text, PieceSink& si
     }
     return apply(next, text.substr(taken), sink);
   }
-  for (const Span& span : split(step, text)) apply(next, text.substr(span.begin, span.end - span.begin), sink);
+  for (const Stretch& span : split(step, text)) apply(next, text.substr(span.begin, span.end - span.begin), sink);
 }
 
 }  // namespace hone::text

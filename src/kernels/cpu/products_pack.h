@@ -51,33 +51,53 @@ void pack_bf16(const PackBlock& block) {
   }
 }
 
-// Rows become columns, kLanes depths at a time so that whole cache lines are read.
-template <int kWidth>
-void turn_to_f32(const PackBlock& block) {
-  float* out = static_cast<float*>(block.out);
-  const float* in = static_cast<const float*>(block.in);
-  for (int64_t d0 = 0; d0 < block.depth; d0 += kLanes) {
-    const int64_t count = block.depth - d0 < kLanes ? block.depth - d0 : kLanes;
-    for (int64_t j = 0; j < kWidth; ++j) {
-      for (int64_t d = d0; d < d0 + count; ++d) out[d * kWidth + j] = j < block.valid ? in[j * block.stride + d] : 0.0f;
+// One of four steps after which rows are columns.
+HONE_INLINE void zip_rows(Vec (&to)[kLanes], const Vec (&from)[kLanes]) {
+  for (int i = 0; i < kLanes / 2; ++i) {
+    to[2 * i] = zip_low(from[i], from[i + kLanes / 2]);
+    to[2 * i + 1] = zip_high(from[i], from[i + kLanes / 2]);
+  }
+}
+
+// Rows become columns, kLanes x kLanes lanes at a time; load_lanes(row, lane) gives kLanes lanes of a row from that one
+// on, zeros beyond its end.
+template <int kWidth, class LoadLanes>
+HONE_INLINE void turn(float* out, int64_t valid_rows, int64_t lanes, const LoadLanes& load_lanes) {
+  for (int64_t lane = 0; lane < lanes; lane += kLanes) {
+    const int64_t count = lanes - lane < kLanes ? lanes - lane : kLanes;
+    for (int64_t row = 0; row < kWidth; row += kLanes) {
+      Vec a[kLanes], b[kLanes];
+      for (int i = 0; i < kLanes; ++i) a[i] = row + i < valid_rows ? load_lanes(row + i, lane) : zero();
+      zip_rows(b, a);
+      zip_rows(a, b);
+      zip_rows(b, a);
+      zip_rows(a, b);
+      for (int i = 0; i < count; ++i) store(out + (lane + i) * kWidth + row, a[i]);
     }
   }
 }
 
 template <int kWidth>
-void turn_to_bf16(const PackBlock& block) {
-  uint16_t* out = static_cast<uint16_t*>(block.out);
+void turn_to_f32(const PackBlock& block) {
   const float* in = static_cast<const float*>(block.in);
-  for (int64_t d0 = 0; d0 < block.depth; d0 += kLanes) {
-    const int64_t count = block.depth - d0 < kLanes ? block.depth - d0 : kLanes;
-    for (int64_t j = 0; j < kWidth; ++j) {
-      uint16_t row[kLanes] = {};
-      if (j < block.valid) f32_to_bf16(row, in + j * block.stride + d0, count);
-      for (int64_t d = 0; d < count; d += 2) {
-        __builtin_memcpy(out + (d0 + d) * kWidth + 2 * j, row + d, 2 * sizeof(uint16_t));
-      }
-    }
-  }
+  turn<kWidth>(static_cast<float*>(block.out), block.valid, block.depth, [&](int64_t row, int64_t d) {
+    const float* from = in + row * block.stride + d;
+    return block.depth - d >= kLanes ? load(from) : load_n(from, static_cast<int>(block.depth - d));
+  });
+}
+
+// A lane is a pair of depths.
+template <int kWidth>
+void turn_to_bf16(const PackBlock& block) {
+  const float* in = static_cast<const float*>(block.in);
+  turn<kWidth>(static_cast<float*>(block.out), block.valid, (block.depth + 1) / 2, [&](int64_t row, int64_t pair) {
+    const int64_t left = block.depth - 2 * pair;
+    uint16_t pairs[2 * kLanes] = {};
+    f32_to_bf16(pairs, in + row * block.stride + 2 * pair, left < 2 * kLanes ? left : 2 * kLanes);
+    Vec lanes;
+    __builtin_memcpy(&lanes, pairs, sizeof(lanes));
+    return lanes;
+  });
 }
 
 }  // namespace

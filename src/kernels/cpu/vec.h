@@ -91,6 +91,15 @@ HONE_INLINE VecInt shift_left_23(VecInt a) { return {_mm512_slli_epi32(a.v, 23)}
 HONE_INLINE Vec select_less(Vec a, Vec b, Vec x, Vec y) {
   return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ), y.v, x.v)};
 }
+// a0 b0 a1 b1 ... of the first, and of the last eight lanes.
+HONE_INLINE Vec zip_low(Vec a, Vec b) {
+  const __m512i lanes = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  return {_mm512_permutex2var_ps(a.v, lanes, b.v)};
+}
+HONE_INLINE Vec zip_high(Vec a, Vec b) {
+  const __m512i lanes = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  return {_mm512_permutex2var_ps(a.v, lanes, b.v)};
+}
 HONE_INLINE float sum(Vec a) {
   return tree8(_mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1)));
 }
@@ -208,6 +217,12 @@ HONE_INLINE Vec select_less(Vec a, Vec b, Vec x, Vec y) {
   return {_mm256_blendv_ps(y.lo, x.lo, _mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ)),
           _mm256_blendv_ps(y.hi, x.hi, _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ))};
 }
+HONE_INLINE Vec zip8(__m256 a, __m256 b) {
+  const __m256 even = _mm256_unpacklo_ps(a, b), odd = _mm256_unpackhi_ps(a, b);
+  return {_mm256_permute2f128_ps(even, odd, 0x20), _mm256_permute2f128_ps(even, odd, 0x31)};
+}
+HONE_INLINE Vec zip_low(Vec a, Vec b) { return zip8(a.lo, b.lo); }
+HONE_INLINE Vec zip_high(Vec a, Vec b) { return zip8(a.hi, b.hi); }
 HONE_INLINE float sum(Vec a) { return tree8(_mm256_add_ps(a.lo, a.hi)); }
 HONE_INLINE float max_lane(Vec a) { return max_tree8(_mm256_max_ps(a.lo, a.hi)); }
 
@@ -297,6 +312,8 @@ HONE_INLINE VecInt shift_left_23(VecInt a) {
   HONE_EACH(VecInt, static_cast<int32_t>(static_cast<uint32_t>(a.v[i]) << 23));
 }
 HONE_INLINE Vec select_less(Vec a, Vec b, Vec x, Vec y) { HONE_EACH(Vec, a.v[i] < b.v[i] ? x.v[i] : y.v[i]); }
+HONE_INLINE Vec zip_low(Vec a, Vec b) { HONE_EACH(Vec, i % 2 == 0 ? a.v[i / 2] : b.v[i / 2]); }
+HONE_INLINE Vec zip_high(Vec a, Vec b) { HONE_EACH(Vec, i % 2 == 0 ? a.v[8 + i / 2] : b.v[8 + i / 2]); }
 HONE_INLINE float sum(Vec a) {
   float t[8];
   for (int i = 0; i < 8; ++i) t[i] = a.v[i] + a.v[i + 8];
