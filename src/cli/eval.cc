@@ -96,8 +96,9 @@ int run_eval(const EvalArgs& args) {
   options.temperature = args.temperature.value_or(args.n == 1 ? 0.0 : 1.0);
   options.seed = args.seed;
   check_temperature(options.temperature);
-  if (args.max_samples < -1)
-    throw Error(fmt::format("--max-samples: expected at least -1, found {}", args.max_samples));
+  if (args.max_samples < -1 || args.max_samples == 0) {
+    throw Error(fmt::format("--max-samples: expected at least 1, or -1 for all, found {}", args.max_samples));
+  }
   check_dump(args);
   if (options.temperature == 0 && args.n > 1) {
     throw Error("--n above 1 with temperature 0 draws the same answer again and again", "set --temperature");

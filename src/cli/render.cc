@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "io/jsonl.h"
+#include "prompts/chat_rows.h"
 #include "text/chat_formats.h"
 #include "text/chat_template.h"
 
@@ -18,8 +19,9 @@ namespace {
 
 struct Conversation {
   std::string place;
-  io::Json messages;
-  io::Json tools;
+  io::Json row;
+  std::string key = "messages";  // of the row: its messages
+  const io::Json& messages() const { return row.at(key); }
 };
 
 void list_formats() {
@@ -30,36 +32,33 @@ void list_formats() {
   }
 }
 
-Conversation conversation_of(const io::JsonRow& row, const std::string& file) {
-  Conversation result;
-  result.place = fmt::format("{}:{}", file, row.line);
-  const io::Json* messages = row.value.find("messages");
-  if (messages == nullptr) messages = row.value.find("prompt");
-  if (messages == nullptr) throw Error(result.place + ": neither messages nor prompt is there");
-  result.messages = *messages;
-  if (const io::Json* tools = row.value.find("tools")) {
-    result.tools = tools->is_string() ? io::parse_json(tools->as_string(), result.place + ": tools") : *tools;
+void add_conversation(io::JsonRow&& row, const std::string& file, std::vector<Conversation>& all, io::Faults& faults) {
+  Conversation added{fmt::format("{}:{}", file, row.line), std::move(row.value)};
+  if (added.row.find(added.key) == nullptr) added.key = "prompt";
+  if (added.row.find(added.key) == nullptr) {
+    faults.add(added.place + ": neither messages nor prompt is there");
+  } else {
+    all.push_back(std::move(added));
   }
-  return result;
 }
 
 std::vector<Conversation> read_conversations(const RenderArgs& args) {
-  std::vector<Conversation> all;
   if (!args.user.empty() || !args.system.empty()) {
     io::Json messages = io::Json::array();
     if (!args.system.empty()) messages.push_back(io::Json::object({{"role", "system"}, {"content", args.system}}));
     if (!args.user.empty()) messages.push_back(io::Json::object({{"role", "user"}, {"content", args.user}}));
-    all.push_back({"command line", std::move(messages), {}});
-    return all;
+    return {Conversation{"command line", io::Json::object({{"messages", std::move(messages)}})}};
   }
+  std::vector<Conversation> all;
   io::Faults faults;
-  const auto add = [&](const std::vector<io::JsonRow>& rows, const std::string& file) {
-    for (const io::JsonRow& row : rows) all.push_back(conversation_of(row, file));
-  };
-  for (const std::string& file : args.files) add(io::read_jsonl(file, faults), file);
+  for (const std::string& file : args.files) {
+    io::read_jsonl(file, faults, [&](io::JsonRow&& row) { add_conversation(std::move(row), file, all, faults); });
+  }
   if (args.files.empty()) {
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-    add(io::parse_jsonl(text, "standard input", faults), "standard input");
+    const std::string name = "standard input";
+    io::parse_jsonl(text, name, faults,
+                    [&](io::JsonRow&& row) { add_conversation(std::move(row), name, all, faults); });
   }
   faults.raise_if_any("the rows cannot be read");
   return all;
@@ -83,9 +82,26 @@ bool ends_with_answer(const io::Json& messages) {
   return role != nullptr && *role == io::Json("assistant");
 }
 
+// The ids that a run would feed, but for what only the command line asks.
+ChatIds ids_of(const Conversation& conversation, const RenderArgs& args, const ChatRendering& rendering,
+               const io::Json& tools) {
+  try {
+    ChatOptions options = chat_options(rendering, conversation.row);
+    if (options.tools.is_null()) options.tools = tools;
+    if (!args.date.empty()) options.date = args.date == "today" ? today() : args.date;
+    options.continue_final_message = args.continue_final_message;
+    options.add_generation_prompt =
+        args.generation_prompt ||
+        (!args.no_generation_prompt && !args.continue_final_message && !ends_with_answer(conversation.messages()));
+    return rendering.chat->tokenize_for_training(conversation.messages(), options);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", conversation.place, error.what()), error.hint());
+  }
+}
+
 void print_json(const Conversation& conversation, const ChatIds& chat) {
   io::Json::Array roles;
-  for (const int32_t message : chat.messages) roles.emplace_back(role_of(conversation.messages, message));
+  for (const int32_t message : chat.messages) roles.emplace_back(role_of(conversation.messages(), message));
   io::Json line = io::Json::object();
   line.set("place", conversation.place);
   line.set("text", chat.text);
@@ -107,7 +123,7 @@ void print_table(const Conversation& conversation, const ChatIds& chat, const To
   for (size_t i = 0; i < chat.ids.size(); ++i) {
     const std::string token = tokenizer.decode(std::span(chat.ids).subspan(i, 1), false);
     const std::string quoted = io::Json(token).dump();
-    fmt::print("{:>8}  {:<10} {:<4} {}{}\n", chat.ids[i], role_of(conversation.messages, chat.messages[i]),
+    fmt::print("{:>8}  {:<10} {:<4} {}{}\n", chat.ids[i], role_of(conversation.messages(), chat.messages[i]),
                chat.assistant[i] != 0 ? "yes" : "", tokenizer.is_special(chat.ids[i]) ? token : quoted,
                tokenizer.is_special(chat.ids[i]) ? "  (control)" : "");
   }
@@ -126,25 +142,15 @@ int run_render(const RenderArgs& args) {
   }
   const Tokenizer tokenizer = Tokenizer::load(args.tokenizer);
   const ChatTemplate chat(args.tokenizer, args.chat_template, tokenizer);
-  ChatOptions options;
-  options.arguments = template_arguments(args.arguments, chat);
-  options.continue_final_message = args.continue_final_message;
-  if (!args.date.empty()) options.date = args.date == "today" ? today() : args.date;
+  ChatRendering rendering;
+  rendering.chat = &chat;
+  rendering.arguments = template_arguments(args.arguments, chat);
   const io::Json tools = args.tools.empty() ? io::Json() : io::read_json(args.tools);
   if (!args.json && !args.text) fmt::print("template: {}\n", chat.describe());
   int64_t row = 0;
   for (const Conversation& conversation : read_conversations(args)) {
     if (args.max_rows >= 0 && row++ >= args.max_rows) break;
-    options.tools = conversation.tools.is_null() ? tools : conversation.tools;
-    options.add_generation_prompt =
-        args.generation_prompt ||
-        (!args.no_generation_prompt && !args.continue_final_message && !ends_with_answer(conversation.messages));
-    ChatIds ids;
-    try {
-      ids = chat.tokenize_for_training(conversation.messages, options);
-    } catch (const Error& error) {
-      throw Error(fmt::format("{}: {}", conversation.place, error.what()), error.hint());
-    }
+    ChatIds ids = ids_of(conversation, args, rendering, tools);
     if (args.loss == "last") keep_last_turn(ids);
     if (args.text) {
       fmt::print("{}\n", ids.text);

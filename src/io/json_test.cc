@@ -1,9 +1,12 @@
 #include "io/json.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 
 #include "core/error.h"
 #include "core/random.h"
@@ -203,6 +206,30 @@ TEST(Jsonl, CollectsEveryFaultWithItsLine) {
     EXPECT_TRUE(parse_jsonl(empty, "d.jsonl", none).empty());
     EXPECT_EQ(none.list().size(), 1u);
   }
+}
+
+TEST(Jsonl, GivesRowAfterRowAndLetsThroughWhatTakingOneRaises) {
+  const std::string text = "{\"q\": 1}\n\n[1]\n{\"q\": 2}\n";
+  Faults faults;
+  std::vector<int64_t> lines;
+  parse_jsonl(text, "d.jsonl", faults, [&](JsonRow&& row) { lines.push_back(row.line); });
+  EXPECT_EQ(lines, (std::vector<int64_t>{1, 4}));
+  EXPECT_EQ(faults.size(), 1u);
+  const auto stop = [](JsonRow&&) { throw Error("stop"); };
+  EXPECT_THROW(parse_jsonl(text, "d.jsonl", faults, stop), Error) << "no fault of the row";
+  EXPECT_EQ(faults.size(), 1u);
+}
+
+TEST(Jsonl, CountsTheLinesThatAreNotBlank) {
+  std::string path = (std::filesystem::temp_directory_path() / "hone_jsonl_XXXXXX").string();
+  const int fd = ::mkstemp(path.data());
+  ASSERT_GE(fd, 0);
+  const std::string text = "\xef\xbb\xbf{}\r\n \r\n\n{\n{}";
+  ASSERT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ::close(fd);
+  EXPECT_EQ(count_jsonl_rows(path), 3) << "a row at fault is one too";
+  std::filesystem::remove(path);
+  EXPECT_THROW(count_jsonl_rows(path), Error);
 }
 
 // Whatever bytes come, the reader gives a value that it can write and read again, or an Error.

@@ -14,8 +14,9 @@ int64_t longest_sequence(const Recipe& recipe) {
   return recipe.data.max_prompt_length + recipe.data.max_response_length;
 }
 
-PromptSetOptions prompt_options(const Recipe& recipe, const ChatTemplate& chat, const Texts& files, int64_t max_samples,
-                                bool shuffle) {
+// Of training and of validation rows: subsets of both are drawn alike, as in verl.
+PromptSetOptions prompt_options(const Recipe& recipe, const ChatTemplate& chat, const Texts& files,
+                                int64_t max_samples) {
   PromptSetOptions options;
   options.chat.chat = &chat;
   options.chat.arguments = recipe.data.apply_chat_template_kwargs;
@@ -26,7 +27,7 @@ PromptSetOptions prompt_options(const Recipe& recipe, const ChatTemplate& chat, 
   options.filter_overlong_prompts = recipe.data.filter_overlong_prompts;
   options.truncation = *truncation(recipe.data.truncation);
   options.max_samples = max_samples;
-  options.shuffle = shuffle;
+  options.shuffle = recipe.data.shuffle;
   options.seed = recipe.data_seed();
   return options;
 }
@@ -71,12 +72,10 @@ GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, const RunFlags& f
   const DataRecipe& data = recipe.data;
   PromptSet train, validation;
   const auto load_rows = [&](const Tokenizer& tokenizer, const EndIds&, const ChatTemplate& chat, io::Faults& faults) {
-    train = load_prompts(prompt_options(recipe, chat, data.train_files, data.train_max_samples, data.shuffle),
-                         tokenizer, faults);
+    train = load_prompts(prompt_options(recipe, chat, data.train_files, data.train_max_samples), tokenizer, faults);
     find_unscorable(train.prompts, faults);
     if (data.val_files.empty()) return;
-    validation =
-        load_prompts(prompt_options(recipe, chat, data.val_files, data.val_max_samples, false), tokenizer, faults);
+    validation = load_prompts(prompt_options(recipe, chat, data.val_files, data.val_max_samples), tokenizer, faults);
     find_unscorable(validation.prompts, faults);
   };
   ModelInputs model = load_model_inputs(input_options(recipe, dtype, flags), load_rows);

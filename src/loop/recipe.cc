@@ -17,10 +17,14 @@ void add_data(Schema& s, DataRecipe& d) {
   s.field("data.val_files", &d.val_files, "JSONL files of held-out prompts; without any there is no validation.")
       .path()
       .effect(Effect::nothing);
-  s.field("data.train_max_samples", &d.train_max_samples, "Use so many training rows; -1 = all.")
+  s.field("data.train_max_samples", &d.train_max_samples,
+          "Use so many training rows, drawn by data.seed when data.shuffle is true, else the first ones; -1 = all.")
       .at_least(-1)
       .nonzero();
-  s.field("data.val_max_samples", &d.val_max_samples, "Use so many validation rows; -1 = all.").at_least(-1).nonzero();
+  s.field("data.val_max_samples", &d.val_max_samples,
+          "Use so many validation rows, chosen as those of training; -1 = all.")
+      .at_least(-1)
+      .nonzero();
   s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the prompt.");
   s.field("data.reward_fn_key", &d.reward_fn_key, "Field of a row that names its scorer.");
   s.field("data.max_prompt_length", &d.max_prompt_length, "Longest prompt, in tokens.").at_least(1);
@@ -33,7 +37,7 @@ void add_data(Schema& s, DataRecipe& d) {
       .at_least(1)
       .effect(Effect::nothing);
   s.field("data.shuffle", &d.shuffle, "Draw the training rows of an epoch in random order.");
-  s.field("data.seed", &d.seed, "Seed of that order; null = trainer.seed.")
+  s.field("data.seed", &d.seed, "Seed of that order and of drawn rows; null = trainer.seed.")
       .at_least(0)
       .at_most(9e15)
       .when("data.shuffle is true", [&d] { return d.shuffle; });

@@ -45,7 +45,6 @@ InputOptions input_options(const SftRecipe& recipe, DType dtype, const RunFlags&
   return options;
 }
 
-// The rows of some files, the first max_samples of them.
 SftSet load_rows(const SftRecipe& recipe, const Texts& files, int64_t max_samples, const Tokenizer& tokenizer,
                  const EndIds& end_ids, const ChatTemplate& chat, io::Faults& faults) {
   if (files.empty()) return {};
@@ -58,11 +57,10 @@ SftSet load_rows(const SftRecipe& recipe, const Texts& files, int64_t max_sample
                   recipe.data.mask_history};
   options.max_length = recipe.data.max_length;
   options.truncation = *truncation(recipe.data.truncation);
-  SftSet set = load_sft_set(options, tokenizer, end_ids.ids.empty() ? 0 : end_ids.ids.front(), faults);
-  if (max_samples >= 0 && max_samples < static_cast<int64_t>(set.examples.size())) {
-    set.examples.resize(static_cast<size_t>(max_samples));
-  }
-  return set;
+  options.max_samples = max_samples;
+  options.shuffle = recipe.data.shuffle;
+  options.seed = recipe.data_seed();
+  return load_sft_set(options, tokenizer, end_ids.ids.empty() ? 0 : end_ids.ids.front(), faults);
 }
 
 std::vector<TrainSequence> sequences_of(const SftSet& set) {

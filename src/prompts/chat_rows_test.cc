@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "io/atomic_file.h"
 #include "prompts/prompt_set.h"
+#include "prompts/row_fields.h"
 #include "prompts/sft_set.h"
 #include "text/character_tokenizer.h"
 
@@ -151,6 +152,50 @@ TEST_F(ChatRows, AModelWithoutATemplateSaysSoOnce) {
   EXPECT_NE(faults.list()[0].find("(2 rows), and the model has no chat template; name one in custom_chat_template"),
             std::string::npos)
       << faults.list()[0];
+}
+
+TEST_F(ChatRows, SftWithoutATemplateSaysSoOnceAFile) {
+  const ChatTemplate none(folder_, "", *tokenizer_);
+  const std::string messages = R"([{"role": "user", "content": "a"}])";
+  const std::string turns = R"({"messages": )" + messages + "}\n";
+  const std::string file = write(R"({"prompt": "a", "response": "b"})"
+                                 "\n" +
+                                 turns + turns + R"({"prompt": )" + messages + R"(, "response": "b"})" + "\n");
+  SftSetOptions options;
+  options.files = {file, file};
+  options.chat.chat = &none;
+  io::Faults faults;
+  load_sft_set(options, *tokenizer_, 0, faults);
+  ASSERT_EQ(faults.list().size(), 2u);
+  for (const std::string& fault : faults.list()) {
+    EXPECT_NE(fault.find("rows.jsonl:2: messages is a list of chat messages (3 rows), and the model has no chat "
+                         "template; name one in custom_chat_template"),
+              std::string::npos)
+        << fault;
+    EXPECT_NE(fault.find("chatml"), std::string::npos) << fault;
+  }
+}
+
+TEST_F(ChatRows, AFaultKeepsItsHint) {
+  io::Faults faults;
+  add_field_fault(Error("what", "do this"), "key", "f:1", faults);
+  add_field_fault(Error("what"), "key", "f:2", faults);
+  EXPECT_EQ(faults.list(), (std::vector<std::string>{"f:1: key: what (do this)", "f:2: key: what"}));
+}
+
+TEST_F(ChatRows, ARowsOwnToolsAndThinkingAreOptions) {
+  ChatRendering rendering;
+  rendering.arguments = io::parse_json(R"({"enable_thinking": true, "a": 1})", "arguments");
+  rendering.tools_key = "functions";
+  const auto options = [&](const char* row) { return chat_options(rendering, io::parse_json(row, "row")); };
+  EXPECT_EQ(options("{}").arguments, rendering.arguments);
+  EXPECT_TRUE(options(R"({"tools": [1]})").tools.is_null()) << "another field";
+  EXPECT_EQ(options(R"({"functions": [1]})").tools, options(R"({"functions": "[1]"})").tools);
+  EXPECT_EQ(options(R"({"functions": [1]})").tools.as_array().size(), 1u);
+  EXPECT_EQ(options(R"({"enable_thinking": false})").arguments,
+            io::parse_json(R"({"enable_thinking": false, "a": 1})", "arguments"));
+  EXPECT_EQ(options(R"({"enable_thinking": null})").arguments, rendering.arguments);
+  EXPECT_THROW(options(R"({"functions": "[1"})"), Error);
 }
 
 const char* kTurns = R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "one"},

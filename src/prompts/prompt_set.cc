@@ -1,65 +1,65 @@
 #include "prompts/prompt_set.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "core/error.h"
 #include "io/jsonl.h"
 #include "prompts/data_hash.h"
+#include "prompts/row_choice.h"
 #include "prompts/row_fields.h"
-#include "prompts/row_order.h"
-#include "workers/worker.h"
 
 namespace hone {
 
 namespace {
 
-// Rows of a file whose prompt is a list of chat messages, for a model without a chat template: named once, with their
-// number.
-struct ChatRows {
-  int64_t first_line = 0, num_rows = 0;
-};
-
 class Reader {
  public:
   Reader(const PromptSetOptions& options, const Tokenizer& tokenizer, io::Faults& faults)
-      : options_(options), tokenizer_(tokenizer), faults_(faults) {}
+      : options_(options),
+        tokenizer_(tokenizer),
+        faults_(faults),
+        chat_(options.chat, faults),
+        choice_(options.files, options.max_samples, options.shuffle, options.seed) {}
 
   void read_file(const std::string& file) {
-    ChatRows chat;
-    for (const io::JsonRow& row : io::read_jsonl(file, faults_)) read_row(file, row, chat);
-    if (chat.num_rows > 0) {
-      faults_.add(
-          fmt::format("{}:{}: {} is a list of chat messages ({} rows), and the model has no chat template; name one in "
-                      "custom_chat_template, or give each prompt as one text",
-                      file, chat.first_line, options_.prompt_key, chat.num_rows));
-    }
+    io::read_jsonl(file, faults_, [&](io::JsonRow&& row) {
+      if (choice_.next()) read_row(file, row);
+    });
+    chat_.end_file();
   }
   PromptSet take() { return std::move(set_); }
 
  private:
-  void read_row(const std::string& file, const io::JsonRow& row, ChatRows& chat) {
+  void read_row(const std::string& file, const io::JsonRow& row) {
     const std::string place = row_place(file, row);
     const std::string* data_source = text_field(row, options_.reward_fn_key, place, faults_);
     const auto ground_truth = read_ground_truth(row, place);
     Prompt prompt;
     prompt.file = file;
     prompt.line = row.line;
-    const io::Json* field = row.value.find(options_.prompt_key);
-    if (field != nullptr && field->is_array()) {
-      if (!has_template()) {
-        if (chat.num_rows++ == 0) chat.first_line = row.line;
-      } else if (!take_ids(prompt, render(row.value, *field, prompt, place), place)) {
-        return;
-      }
-    } else if (const std::string* text = text_field(row, options_.prompt_key, place, faults_)) {
-      prompt.text = *text;
-      if (!take_ids(prompt, encode(prompt.text, place), place)) return;
-    }
+    auto ids = read_prompt(row, prompt.text, place);
+    if (ids && !take_ids(prompt, std::move(*ids), place)) return;
     if (data_source == nullptr || !ground_truth) return;
     prompt.data_source = *data_source;
     prompt.ground_truth = *ground_truth;
     set_.prompts.push_back(std::move(prompt));
+  }
+
+  // Ids of a row's prompt, and its text as the model sees it. Nothing when it is at fault.
+  std::optional<std::vector<int32_t>> read_prompt(const io::JsonRow& row, std::string& text, const std::string& place) {
+    const std::string& key = options_.prompt_key;
+    if (const io::Json* field = row.value.find(key); field != nullptr && field->is_array()) {
+      std::optional<ChatIds> chat = chat_.prompt(row.value, *field, key, place);
+      if (!chat) return {};
+      text = std::move(chat->text);
+      return std::move(chat->ids);
+    }
+    const std::string* plain = text_field(row, key, place, faults_);
+    if (plain == nullptr) return {};
+    text = *plain;
+    auto ids = encode_field(tokenizer_, text, key, place, faults_);
+    if (ids) tokenizer_.add_prefix(*ids);
+    return ids;
   }
 
   // Text as it stands; an object or a list as JSON.
@@ -79,33 +79,10 @@ class Reader {
     return {};
   }
 
-  bool has_template() const { return options_.chat.chat != nullptr && options_.chat.chat->exists(); }
-
-  std::optional<std::vector<int32_t>> encode(const std::string& text, const std::string& place) {
-    auto ids = encode_field(tokenizer_, text, options_.prompt_key, place, faults_);
-    if (ids) tokenizer_.add_prefix(*ids);
-    return ids;
-  }
-
-  std::optional<std::vector<int32_t>> render(const io::Json& row, const io::Json& messages, Prompt& prompt,
-                                             const std::string& place) {
-    try {
-      ChatIds chat = render_prompt(options_.chat, row, messages);
-      prompt.text = std::move(chat.text);
-      return std::move(chat.ids);
-    } catch (const workers::WorkerError& error) {
-      throw Error(fmt::format("{}: {}: {}", place, options_.prompt_key, error.what()), error.hint());
-    } catch (const Error& error) {
-      faults_.add(fmt::format("{}: {}: {}", place, options_.prompt_key, error.what()));
-      return {};
-    }
-  }
-
   // False when the row is to be left out for its length.
-  bool take_ids(Prompt& prompt, std::optional<std::vector<int32_t>> ids, const std::string& place) {
-    if (!ids) return true;
-    if (ids->empty()) faults_.add(fmt::format("{}: {} is empty", place, options_.prompt_key));
-    const auto length = static_cast<int64_t>(ids->size());
+  bool take_ids(Prompt& prompt, std::vector<int32_t> ids, const std::string& place) {
+    if (ids.empty()) faults_.add(fmt::format("{}: {} is empty", place, options_.prompt_key));
+    const auto length = static_cast<int64_t>(ids.size());
     if (length > options_.max_prompt_length) {
       if (options_.filter_overlong_prompts) {
         ++set_.num_filtered;
@@ -117,30 +94,21 @@ class Reader {
                         "data.filter_overlong_prompts or data.truncation",
                         place, options_.prompt_key, length, options_.max_prompt_length));
       } else {
-        truncate(*ids, options_.max_prompt_length, options_.truncation);
+        truncate(ids, options_.max_prompt_length, options_.truncation);
         ++set_.num_truncated;
       }
     }
-    prompt.ids = std::move(*ids);
+    prompt.ids = std::move(ids);
     return true;
   }
 
   const PromptSetOptions& options_;
   const Tokenizer& tokenizer_;
   io::Faults& faults_;
+  ChatRowReader chat_;
+  RowChoice choice_;
   PromptSet set_;
 };
-
-void keep_some(std::vector<Prompt>& prompts, const PromptSetOptions& options) {
-  const auto num_rows = static_cast<int64_t>(prompts.size());
-  if (options.max_samples < 0 || options.max_samples >= num_rows) return;
-  std::vector<uint32_t> rows = epoch_order(num_rows, options.shuffle, options.seed, kSubsetEpoch);
-  rows.resize(static_cast<size_t>(options.max_samples));
-  std::sort(rows.begin(), rows.end());  // file order
-  std::vector<Prompt> kept;
-  for (const uint32_t row : rows) kept.push_back(std::move(prompts[row]));
-  prompts = std::move(kept);
-}
 
 }  // namespace
 
@@ -149,7 +117,6 @@ PromptSet load_prompts(const PromptSetOptions& options, const Tokenizer& tokeniz
   Reader reader(options, tokenizer, faults);
   for (const std::string& file : options.files) reader.read_file(file);
   PromptSet set = reader.take();
-  keep_some(set.prompts, options);
   if (set.prompts.empty() && faults.empty()) {
     faults.add(fmt::format("no prompt is left of {} files: {} are longer than data.max_prompt_length {}",
                            options.files.size(), set.num_filtered, options.max_prompt_length));

@@ -25,15 +25,14 @@ struct PromptSetOptions {
   bool filter_overlong_prompts = false;
   Truncation truncation = Truncation::error;  // of those that are not filtered
   ChatRendering chat = {};
-  // -1: all rows. Otherwise that many: drawn by the seed when `shuffle`, else the first ones.
-  int64_t max_samples = -1;
+  int64_t max_samples = -1;  // these three as RowChoice takes them
   bool shuffle = false;
   uint64_t seed = 0;
 };
 
 struct PromptSet {
   std::vector<Prompt> prompts;
-  int64_t num_filtered = 0;  // left out for their length
+  int64_t num_filtered = 0;  // of the chosen rows, left out for their length
   int64_t num_truncated = 0;
 };
 

@@ -146,6 +146,62 @@ TEST_F(PromptFiles, ASubsetIsTheFirstRowsOrDrawnBySeed) {
   EXPECT_EQ(letters(true, 1).size(), 6u);
 }
 
+// As in verl: two rows are chosen, of which the filter leaves one, and the third never comes in for it.
+TEST_F(PromptFiles, ASubsetIsChosenBeforeRowsAreLookedAt) {
+  const std::string a = write("a.jsonl", row("a") + "\n" + row("bbbb"));
+  const std::string b = write("b.jsonl", row("c") + row("dddd") + R"({"prompt": "no source"})" + "\n");
+  PromptSetOptions options{.files = {a, b}, .max_prompt_length = 2, .filter_overlong_prompts = true};
+  options.max_samples = 2;
+  PromptSet set = load(options);
+  ASSERT_EQ(set.prompts.size(), 1u);
+  EXPECT_EQ(set.prompts[0].text, "a");
+  EXPECT_EQ(set.num_filtered, 1) << "rows that are not used are not counted";
+  options.max_samples = 3;
+  options.filter_overlong_prompts = false;
+  options.truncation = Truncation::right;
+  set = load(options);
+  ASSERT_EQ(set.prompts.size(), 3u) << "rows of all files";
+  EXPECT_EQ(set.prompts[2].file, b);
+  EXPECT_EQ(set.num_truncated, 1);
+  options.max_samples = 5;
+  std::vector<std::string> found;
+  load(options, &found);
+  EXPECT_EQ(found.size(), 2u) << "faults of a chosen row";
+}
+
+TEST_F(PromptFiles, ARowThatCannotBeReadIsAFaultChosenOrNot) {
+  std::vector<std::string> found;
+  load({.files = {write("a.jsonl", row("a") + "{\n"), folder_ + "/none.jsonl"}, .max_samples = 1}, &found);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_NE(found[0].find("a.jsonl:2:"), std::string::npos) << found[0];
+  EXPECT_NE(found[1].find("none.jsonl"), std::string::npos) << found[1];
+}
+
+TEST_F(PromptFiles, ASubsetOfSftRowsIsChosenAlike) {
+  std::string text;
+  for (char c = 'a'; c <= 'z'; ++c) text += std::string(R"({"prompt": ")") + c + R"(", "response": "bcd"})" + "\n";
+  const std::string file = write("s.jsonl", text);
+  const auto letters = [&](bool shuffle, uint64_t seed) {
+    SftSetOptions options;
+    options.files = {file};
+    options.max_length = 4;
+    options.truncation = Truncation::right;
+    options.max_samples = 6;
+    options.shuffle = shuffle;
+    options.seed = seed;
+    io::Faults faults;
+    const SftSet set = load_sft_set(options, *tokenizer_, 37, faults);
+    faults.raise_if_any("data");
+    EXPECT_EQ(set.num_truncated, 6) << "of the rows that are used";
+    std::string drawn;
+    for (const SftExample& example : set.examples) drawn += tokenizer_->decode(example.prompt_ids, false);
+    return drawn;
+  };
+  EXPECT_EQ(letters(false, 1), "abcdef");
+  EXPECT_EQ(letters(true, 1), letters(true, 1));
+  EXPECT_NE(letters(true, 1), letters(true, 2));
+}
+
 TEST_F(PromptFiles, TheHashTellsDataApart) {
   const auto hash = [&](const std::string& text) {
     return data_hash(load({.files = {write("p.jsonl", text)}}).prompts, {1});

@@ -1,7 +1,5 @@
 #include "prompts/row_fields.h"
 
-#include "core/error.h"
-
 namespace hone {
 
 std::string row_place(const std::string& file, const io::JsonRow& row) { return fmt::format("{}:{}", file, row.line); }
@@ -19,12 +17,17 @@ const std::string* text_field(const io::JsonRow& row, const std::string& key, co
   return nullptr;
 }
 
+void add_field_fault(const Error& error, const std::string& key, const std::string& place, io::Faults& faults) {
+  const std::string hint = error.hint().empty() ? "" : fmt::format(" ({})", error.hint());
+  faults.add(fmt::format("{}: {}: {}{}", place, key, error.what(), hint));
+}
+
 std::optional<std::vector<int32_t>> encode_field(const Tokenizer& tokenizer, const std::string& text,
                                                  const std::string& key, const std::string& place, io::Faults& faults) {
   try {
     return tokenizer.encode(text, false);
   } catch (const Error& error) {
-    faults.add(fmt::format("{}: {}: {}", place, key, error.what()));
+    add_field_fault(error, key, place, faults);
     return {};
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "io/jsonl.h"
 #include "text/tokenizer.h"
 
@@ -17,6 +18,9 @@ std::string row_place(const std::string& file, const io::JsonRow& row);
 // A text that must be there.
 const std::string* text_field(const io::JsonRow& row, const std::string& key, const std::string& place,
                               io::Faults& faults);
+
+// "place: key: what (hint)" of an error.
+void add_field_fault(const Error& error, const std::string& key, const std::string& place, io::Faults& faults);
 
 // Ids of a text of the user: no special ids come from it.
 std::optional<std::vector<int32_t>> encode_field(const Tokenizer& tokenizer, const std::string& text,

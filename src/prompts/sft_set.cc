@@ -5,8 +5,8 @@
 #include "core/error.h"
 #include "io/jsonl.h"
 #include "prompts/data_hash.h"
+#include "prompts/row_choice.h"
 #include "prompts/row_fields.h"
-#include "workers/worker.h"
 
 namespace hone {
 
@@ -36,26 +36,49 @@ std::string limit_length(SftExample& example, const SftSetOptions& options) {
   return "";
 }
 
-// Reads one row; nothing when it is at fault.
 class Reader {
  public:
   Reader(const SftSetOptions& options, const Tokenizer& tokenizer, int32_t end_id, io::Faults& faults)
-      : options_(options), tokenizer_(tokenizer), end_id_(end_id), faults_(faults) {}
+      : options_(options),
+        tokenizer_(tokenizer),
+        end_id_(end_id),
+        faults_(faults),
+        chat_(options.chat, faults),
+        choice_(options.files, options.max_samples, options.shuffle, options.seed) {}
 
-  std::optional<SftExample> read(const io::JsonRow& row, const std::string& place) {
+  void read_file(const std::string& file) {
+    io::read_jsonl(file, faults_, [&](io::JsonRow&& row) {
+      if (choice_.next()) read_row(row, row_place(file, row));
+    });
+    chat_.end_file();
+  }
+  SftSet take() { return std::move(set_); }
+
+ private:
+  void read_row(const io::JsonRow& row, const std::string& place) {
+    std::optional<SftExample> example = read_example(row, place);
+    if (!example) return;
+    set_.num_truncated += length(*example) > options_.max_length;
+    if (const std::string fault = limit_length(*example, options_); !fault.empty()) {
+      faults_.add(fmt::format("{}: {}", place, fault));
+    }
+    set_.examples.push_back(std::move(*example));
+  }
+
+  // Nothing when the row is at fault.
+  std::optional<SftExample> read_example(const io::JsonRow& row, const std::string& place) {
     if (const io::Json* messages = row.value.find(options_.messages_key)) {
-      return render(row.value, *messages, options_.messages_key, place);
+      return chat_.example(row.value, *messages, options_.messages_key, place);
     }
     const io::Json* prompt = row.value.find(options_.prompt_key);
-    const bool chat = prompt != nullptr && prompt->is_array();
-    const std::string* text = chat ? nullptr : text_field(row, options_.prompt_key, place, faults_);
+    const bool is_chat = prompt != nullptr && prompt->is_array();
+    const std::string* text = is_chat ? nullptr : text_field(row, options_.prompt_key, place, faults_);
     const std::string* response = text_field(row, options_.response_key, place, faults_);
-    if (response == nullptr || (!chat && text == nullptr)) return {};
-    if (chat) return render(row.value, with_answer(*prompt, *response), options_.prompt_key, place);
+    if (response == nullptr || (!is_chat && text == nullptr)) return {};
+    if (is_chat) return chat_.example(row.value, with_answer(*prompt, *response), options_.prompt_key, place);
     return encode(*text, *response, place);
   }
 
- private:
   std::optional<SftExample> encode(const std::string& prompt, const std::string& response, const std::string& place) {
     auto prompt_ids = encode_field(tokenizer_, prompt, options_.prompt_key, place, faults_);
     auto response_ids = encode_field(tokenizer_, response, options_.response_key, place, faults_);
@@ -66,46 +89,22 @@ class Reader {
     return SftExample{std::move(*prompt_ids), std::move(*response_ids), {}};
   }
 
-  std::optional<SftExample> render(const io::Json& row, const io::Json& messages, const std::string& key,
-                                   const std::string& place) {
-    try {
-      if (options_.chat.chat == nullptr) throw Error("conversations need a chat template");
-      SftExample example = render_example(options_.chat, row, messages);
-      if (example.prompt_ids.empty()) throw Error("nothing stands before the first answer");
-      return example;
-    } catch (const workers::WorkerError& error) {
-      throw Error(fmt::format("{}: {}: {}", place, key, error.what()), error.hint());
-    } catch (const Error& error) {
-      faults_.add(fmt::format("{}: {}: {}", place, key, error.what()));
-      return {};
-    }
-  }
-
   const SftSetOptions& options_;
   const Tokenizer& tokenizer_;
   int32_t end_id_;
   io::Faults& faults_;
+  ChatRowReader chat_;
+  RowChoice choice_;
+  SftSet set_;
 };
 
 }  // namespace
 
 SftSet load_sft_set(const SftSetOptions& options, const Tokenizer& tokenizer, int32_t end_id, io::Faults& faults) {
   HONE_CHECK(options.truncation != Truncation::middle, "SFT rows are cut left or right");
-  SftSet set;
   Reader reader(options, tokenizer, end_id, faults);
-  for (const std::string& file : options.files) {
-    for (const io::JsonRow& row : io::read_jsonl(file, faults)) {
-      const std::string place = row_place(file, row);
-      std::optional<SftExample> example = reader.read(row, place);
-      if (!example) continue;
-      set.num_truncated += length(*example) > options.max_length;
-      if (const std::string fault = limit_length(*example, options); !fault.empty()) {
-        faults.add(fmt::format("{}: {}", place, fault));
-      }
-      set.examples.push_back(std::move(*example));
-    }
-  }
-  return set;
+  for (const std::string& file : options.files) reader.read_file(file);
+  return reader.take();
 }
 
 uint64_t data_hash(const std::vector<SftExample>& examples) {

@@ -1,10 +1,8 @@
 // Rows for supervised fine-tuning, one a line:
-//   {"prompt": "...", "response": "..."}           both texts are encoded apart, as when sampling, and the response
-//   ends on
-//                                                  the end id
-//   {"messages": [...], "tools": [...]}            a conversation, rendered by the model's chat template; the loss is
-//   on
-//                                                  what the assistant says
+//   {"prompt": "...", "response": "..."}           both texts are encoded apart, as when sampling, and the
+//                                                  response ends on the end id
+//   {"messages": [...], "tools": [...]}            a conversation, rendered by the model's chat template; the
+//                                                  loss is on what the assistant says
 //   {"prompt": [...messages], "response": "..."}   the same with the answer apart
 #pragma once
 
@@ -29,6 +27,9 @@ struct SftSetOptions {
   int64_t max_length = 1024;  // ids of prompt, response and end
   // Of longer rows: left cuts the prompt, right cuts the response; both keep at least one id of each.
   Truncation truncation = Truncation::error;
+  int64_t max_samples = -1;  // these three as RowChoice takes them
+  bool shuffle = false;
+  uint64_t seed = 0;
 };
 
 struct SftSet {

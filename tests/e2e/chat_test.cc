@@ -1,6 +1,7 @@
 // Conversations through the commands: training, evaluation, generation and rendering feed the same ids.
 #include <gtest/gtest.h>
 
+#include "io/jsonl.h"
 #include "support/tiny_run.h"
 #include "text/character_tokenizer.h"
 
@@ -96,6 +97,75 @@ TEST_F(Chat, TrainingFeedsWhatRenderShows) {
   const Arguments shorter{"actor_rollout_ref.model.custom_chat_template=chatml",
                           "data.max_prompt_length=" + std::to_string(length - 1)};
   EXPECT_NE(train(shorter).err.find("chat.jsonl:1: prompt has " + std::to_string(length) + " ids"), std::string::npos);
+}
+
+// A row's own switch goes before --arg.
+TEST_F(Chat, RenderShowsOfRowsWhatEvalFeeds) {
+  std::string rows;
+  for (const char* thinking : {"", R"(, "enable_thinking": false)", R"(, "enable_thinking": true)"}) {
+    rows += R"({"data_source": "hone/arithmetic", "prompt": )" + std::string(kHi) +
+            R"(, "reward_model": {"ground_truth": "02"})" + thinking + "}\n";
+  }
+  io::write_file(inputs_ / "rows.jsonl", rows);
+  const Arguments same{"--model", model(), "--chat-template", "qwen3", "--arg", "enable_thinking=false"};
+  const Result shown = hone(Arguments{"render", inputs_ / "rows.jsonl", "--json"} + same);
+  ASSERT_EQ(shown.code, 0) << shown.err;
+  const Result eval = hone(Arguments{"eval", "--data", inputs_ / "rows.jsonl", "--max-new-tokens", "1", "--dtype",
+                                     "float32", "--threads", "1", "--dump", inputs_ / "dump.jsonl"} +
+                           same);
+  ASSERT_EQ(eval.code, 0) << eval.err;
+  io::Faults faults;
+  const auto lines = io::parse_jsonl(shown.out, "render", faults);
+  const auto fed = io::read_jsonl(inputs_ / "dump.jsonl", faults);
+  ASSERT_EQ(lines.size(), 3u);
+  ASSERT_EQ(fed.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(lines[i].value.at("ids"), fed[i].value.at("prompt_ids")) << i;
+  EXPECT_EQ(lines[0].value.at("ids"), lines[1].value.at("ids"));
+  EXPECT_NE(lines[1].value.at("ids"), lines[2].value.at("ids"));
+}
+
+TEST_F(Chat, RenderTakesToolsOfTheCommandLineForRowsWithoutAny) {
+  std::string printable = "\n";
+  for (char c = ' '; c <= '~'; ++c) printable += c;
+  write_character_tokenizer(inputs_ / "printable", printable, {"<|im_start|>", "<|im_end|>"}, "<|im_end|>");
+  const auto tool = [](const std::string& name) {
+    return R"([{"type": "function", "function": {"name": ")" + name + R"("}}])";
+  };
+  const std::string row = R"({"prompt": )" + std::string(kHi);
+  io::write_file(inputs_ / "rows.jsonl", row + "}\n" + row + R"(, "tools": )" + tool("own") + "}\n" + row +
+                                             R"(, "tools": )" + io::Json(tool("own")).dump() + "}\n{}\n");
+  io::write_file(inputs_ / "tools.json", tool("given"));
+  const Arguments render{"render", "--model", inputs_ / "printable",  "--chat-template",
+                         "qwen3",  "--tools", inputs_ / "tools.json", inputs_ / "rows.jsonl",
+                         "--json"};
+  const Result fault = hone(render);
+  EXPECT_EQ(fault.code, 2);
+  EXPECT_NE(fault.err.find("rows.jsonl:4: neither messages nor prompt is there"), std::string::npos) << fault.err;
+  std::string rows = io::read_file(inputs_ / "rows.jsonl");
+  io::write_file(inputs_ / "rows.jsonl", rows.substr(0, rows.size() - 3));
+  const Result shown = hone(render);
+  ASSERT_EQ(shown.code, 0) << shown.err;
+  io::Faults faults;
+  const auto lines = io::parse_jsonl(shown.out, "render", faults);
+  ASSERT_EQ(lines.size(), 3u);
+  const std::vector<std::string> names{"given", "own", "own"};
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string& text = lines[i].value.at("text").as_string();
+    EXPECT_EQ(text.find("\"given\"") != std::string::npos, names[i] == "given") << text;
+    EXPECT_EQ(text.find("\"own\"") != std::string::npos, names[i] == "own") << text;
+  }
+}
+
+TEST_F(Chat, SftOfABaseModelSaysOnceWhatToDo) {
+  std::string rows;
+  for (int i = 0; i < 4; ++i) rows += R"({"messages": )" + std::string(kHi) + "}\n";
+  io::write_file(inputs_ / "turns.jsonl", rows);
+  const Result result = hone(tiny_sft(inputs_.path(), inputs_ / "run") +
+                             Arguments{"data.train_files=" + inputs_.path() + "/turns.jsonl"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("1 fault\n"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("turns.jsonl:1: messages is a list of chat messages (4 rows)"), std::string::npos)
+      << result.err;
 }
 
 TEST_F(Chat, AMisspeltArgumentOfTheTemplateIsNamed) {

@@ -202,6 +202,7 @@ TEST_F(Commands, GenerateIsAFunctionOfTheSeed) {
   expect_refused(hone(eval + Arguments{"--dump", "/dev/full"}), {"--dump: /dev/full is not a regular file"});
   expect_refused(hone(eval + Arguments{"--dump", "/proc/x.jsonl"}), {"/proc"});
   expect_refused(hone(eval + Arguments{"--dump", inputs_ / "val.jsonl/x.jsonl"}), {"val.jsonl"});
+  expect_refused(hone(eval + Arguments{"--max-samples", "0"}), {"--max-samples: expected at least 1, or -1 for all"});
   expect_refused(hone(eval + Arguments{"--n", "3000000000"}), {"--n: expected at least 1, at most 1000000"});
 }
 

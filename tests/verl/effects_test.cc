@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "support/tiny_run.h"
 
@@ -157,6 +158,28 @@ TEST_F(Effects, ValidationGoesWhereItIsSentAndIsAsLargeAsAsked) {
   EXPECT_EQ(num_lines(inputs_ / "r/2.jsonl"), 4 * 24);
   EXPECT_EQ(num_lines(inputs_ / "v/0.jsonl"), 4);
   EXPECT_EQ(num_lines(apart + "/rollouts/1.jsonl"), 4 * 24) << "beside those of the run folder";
+}
+
+// As in verl, where data.shuffle is of both data sets.
+TEST_F(Effects, ASubsetOfTheValidationRowsIsDrawnBySeedOrTheFirstOnes) {
+  const auto inputs_of = [&](const Arguments& more) {
+    const std::string folder =
+        run(Arguments{"data.val_files=" + inputs_ / "val.jsonl", "trainer.val_only=true"} + more);
+    std::string inputs;
+    std::istringstream lines(io::read_file(folder + "/validation/0.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+      inputs += io::parse_json(line, "validation").at("input").as_string() + " ";
+    }
+    return inputs;
+  };
+  const Arguments two{"data.val_max_samples=2"};
+  std::string first = inputs_of({});
+  first.resize(inputs_of(two + Arguments{"data.shuffle=false"}).size());
+  EXPECT_EQ(inputs_of(two + Arguments{"data.shuffle=false"}), first);
+  std::set<std::string> drawn;
+  for (const char* seed : {"1", "2", "3", "4"})
+    drawn.insert(inputs_of(two + Arguments{std::string("data.seed=") + seed}));
+  EXPECT_GT(drawn.size(), 1u);
 }
 
 TEST_F(Effects, CheckpointsAreSavedAndKeptAsAsked) {
