@@ -88,6 +88,9 @@ TEST(Config, FaultsNamePlaceKeyExpectedAndFound) {
     const char* argument;
     const char* fault;
   };
+  const std::string zeros(320, '0');
+  const std::string huge = "actor.high=1" + zeros, huge_in_list = "actor.optim.betas=[0.5,-1" + zeros + "]",
+                    huge_integer = "data.batch=1" + zeros;
   const Case cases[] = {
       {"learnign_rate=3e-4", "unknown key; the nearest known one is actor.optim.lr"},
       {"actor.optim.learning_rat=1", "the nearest known one is actor.optim.lr"},
@@ -111,6 +114,9 @@ TEST(Config, FaultsNamePlaceKeyExpectedAndFound) {
       {"actor.high=0", "expected above 0, found number 0"},
       {"actor.kl=0.2", "actor.kl: 0.2 is refused: KL is off (neutral: 0.001 or 0)"},
       {"fsdp.offload=true", "is refused: a test of the closer rule"},
+      {huge.c_str(), "actor.high: expected a number that a double can hold, found number 1000"},
+      {huge_in_list.c_str(), "actor.optim.betas: expected a number that a double can hold, found number -1000"},
+      {huge_integer.c_str(), "data.batch: expected an integer of 64 bits, found number 1000"},
       {"nonsense", "expected key=value, found nonsense"},
       {"=3", "expected key=value, found =3"},
       {"~data.batch=3", "~data.batch: expected to take back 3, found 8"},
@@ -215,6 +221,32 @@ TEST(Config, AFaultyValueMakesNoOtherFaults) {
     EXPECT_NE(faults[0].find("argument 2: "), std::string::npos) << faults[0];
     EXPECT_TRUE(faults[1].starts_with("actor.mode: expected sum")) << faults[1];
   }
+}
+
+TEST(Config, OpenGroupsTakeAnyKeyThatCanBeReadAgain) {
+  io::Json open = io::Json::object();
+  Schema schema;
+  schema.field("chat.arguments", &open, "Arguments.");
+  const auto fault_of = [&](const std::string& argument) -> std::string {
+    io::Faults faults;
+    apply(schema, settings_of_arguments({argument}, faults), faults);
+    return faults.empty() ? "" : faults.list()[0];
+  };
+  const std::string group = "chat.arguments.", place = "argument 1: " + group;
+  EXPECT_EQ(fault_of(group + "a.b=[1]"), "");
+  EXPECT_EQ(open.dump(), R"({"a": {"b": [1]}})");
+  const auto path = [](size_t parts) {
+    std::string text = "k";
+    for (size_t i = 1; i < parts; ++i) text += ".k";
+    return text;
+  };
+  const std::string deep = path(97), deeper = path(98), bottomless = path(30'000), longer(1001, 'k');
+  EXPECT_EQ(fault_of(group + deep + "=[]"), "");
+  EXPECT_EQ(fault_of(group + longer.substr(1) + "=1"), "");
+  EXPECT_EQ(io::parse_yaml(effective_yaml(schema), "effective").tree, schema.tree());
+  EXPECT_EQ(fault_of(group + deeper + "=[]"), place + deeper + ": expected at most 100 groups and lists in each other");
+  EXPECT_EQ(fault_of(group + bottomless + "=1"), place + bottomless + ": expected a key of at most 1000 characters");
+  EXPECT_EQ(fault_of(group + longer + "=1"), place + longer + ": expected a key of at most 1000 characters");
 }
 
 TEST(Config, PathsBeginInTheHomeFolder) {

@@ -14,6 +14,22 @@ constexpr double kLargestCount = 2147483647;  // of an integer without a bound o
 
 using io::Json;
 
+// What a run folder keeps has to be read again by YAML's rules.
+constexpr size_t kLongestMember = 1000, kDeepest = 100;
+
+// Lists and groups within each other.
+size_t depth_of(const Json& value) {
+  size_t inside = 0;
+  if (value.is_array()) {
+    for (const Json& item : value.as_array()) inside = std::max(inside, depth_of(item));
+  } else if (value.is_object()) {
+    for (const Json::Member& member : value.as_object()) inside = std::max(inside, depth_of(member.value));
+  } else {
+    return 0;
+  }
+  return inside + 1;
+}
+
 // From the tree to a value; nothing when the kind is wrong.
 bool from_json(const Json& json, bool& out) {
   if (json.is_bool()) out = json.as_bool();
@@ -23,9 +39,12 @@ bool from_json(const Json& json, int64_t& out) {
   if (json.is_int()) out = json.as_int();
   return json.is_int();
 }
+// An integer may have any number of digits.
+bool is_beyond_double(const Json& json) { return json.is_number() && !std::isfinite(json.as_double()); }
 bool from_json(const Json& json, double& out) {
-  if (json.is_number()) out = json.as_double();
-  return json.is_number();
+  if (!json.is_number() || is_beyond_double(json)) return false;
+  out = json.as_double();
+  return true;
 }
 bool from_json(const Json& json, std::string& out) {
   if (json.is_string()) out = json.as_string();
@@ -179,6 +198,17 @@ std::string Field::range_text() const {
   return text;
 }
 
+std::string Field::fault_of_kind(const Json& json) const {
+  const std::string type = type_text();
+  const Json::Array items = json.is_array() ? json.as_array() : Json::Array{json};
+  const auto beyond = std::find_if(items.begin(), items.end(), is_beyond_double);
+  if (beyond != items.end() && type.find("number") != std::string::npos) {
+    return fmt::format("expected a number that a double can hold, found {}", beyond->describe());
+  }
+  const bool too_long = json.kind() == Json::Kind::big_integer && type.starts_with("integer");
+  return fmt::format("expected {}, found {}", too_long ? "an integer of 64 bits" : type, json.describe());
+}
+
 std::string Field::fault_of(const Json& item) const {
   bool allowed = true;
   if (item.is_number()) {
@@ -198,7 +228,14 @@ std::string Field::fault_of(const Json& item) const {
   return fmt::format("expected {}, found {}{}", range_text(), item.describe(), reason_.empty() ? "" : ": " + reason_);
 }
 
-void Field::assign_member(std::string_view path, const Json& value) {
+std::string Field::assign_member(std::string_view path, const Json& value) {
+  if (io::flow_yaml(path).size() > kLongestMember)
+    return fmt::format("expected a key of at most {} characters", kLongestMember);
+  const auto groups = static_cast<size_t>(std::count(key_.begin(), key_.end(), '.') + 2 +  // the top, and this group
+                                          std::count(path.begin(), path.end(), '.'));
+  if (groups + depth_of(value) > kDeepest) {
+    return fmt::format("expected at most {} groups and lists in each other", kDeepest);
+  }
   Json* group = std::get<Json*>(target_);
   for (size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
     const std::string_view name = path.substr(0, dot);
@@ -207,6 +244,7 @@ void Field::assign_member(std::string_view path, const Json& value) {
     path.remove_prefix(dot + 1);
   }
   group->set(path, value);
+  return "";
 }
 
 std::string Field::assign(const Json& json) {
@@ -214,7 +252,7 @@ std::string Field::assign(const Json& json) {
   const auto put = [&](const Json& from) {
     return std::visit([&](auto* place) { return from_json(from, *place); }, target_);
   };
-  if (!put(path_ ? with_home(json) : json)) return fmt::format("expected {}, found {}", type_text(), json.describe());
+  if (!put(path_ ? with_home(json) : json)) return fault_of_kind(json);
   const Json now = value();
   for (const Json& item : now.is_array() ? now.as_array() : Json::Array{now}) {
     std::string fault = fault_of(item);

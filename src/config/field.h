@@ -48,9 +48,11 @@ class Field {
   const std::vector<std::string>& aliases() const { return aliases_; }
   Effect effect() const { return effect_; }
   bool has_effect() const { return !holds_ || holds_(); }
-  // A group whose keys are not known to us: each is put in by its own name, dots and all.
+  // A group whose keys are not known to us.
   bool is_open() const { return std::holds_alternative<io::Json*>(target_); }
-  void assign_member(std::string_view path, const io::Json& value);
+  // Puts a value in such a group; dots in the path lead through groups within it, which are made where they are
+  // missing. Gives what is wrong with it, or nothing.
+  std::string assign_member(std::string_view path, const io::Json& value);
   bool is_required() const { return required_; }
   const io::Json& default_value() const { return default_; }
   io::Json value() const;
@@ -61,6 +63,7 @@ class Field {
   std::string assign(const io::Json& value);
 
  private:
+  std::string fault_of_kind(const io::Json& json) const;
   std::string fault_of(const io::Json& item) const;  // a value by itself or one of a list
   std::string key_, doc_, condition_, reason_;
   Target target_;

@@ -51,8 +51,9 @@ std::string apply_one(Schema& schema, const Setting& setting, io::Faults& faults
     return wrong.empty() ? "" : fault(wrong);
   }
   if (Field* group = schema.find_open(setting.key)) {
-    group->assign_member(std::string_view(setting.key).substr(group->key().size() + 1), setting.value);
-    return "";
+    const std::string_view path = std::string_view(setting.key).substr(group->key().size() + 1);
+    const std::string wrong = group->assign_member(path, setting.value);
+    return wrong.empty() ? "" : fault(wrong);
   }
   if (setting.key.ends_with("_target_")) return "";  // Hydra's class names, in dumped configs
   if (const KeyRule* rule = schema.find_rule(setting.key)) {

@@ -166,6 +166,11 @@ std::string Json::describe() const {
       return fmt::format("a list of {}", std::get<Array>(value_).size());
     case Kind::object:
       return fmt::format("an object of {}", std::get<Object>(value_).size());
+    case Kind::big_integer: {
+      const std::string& all = digits();
+      if (all.size() <= kShown) return "number " + all;
+      return fmt::format("number {}... of {} characters", all.substr(0, kShown), all.size());
+    }
     default:
       return "number " + (kind() == Kind::number && !std::isfinite(as_double()) ? "not finite" : dump());
   }

@@ -30,6 +30,7 @@ TEST(Json, RefusesWhatIsNotStrictJsonWithFileLineAndColumn) {
     const char* place;
     const char* what;
   };
+  const std::string huge = "[1" + std::string(320, '0') + "]";
   const Case cases[] = {
       {"{\"a\": 1,\n \"a\": 2}", "f.json:2:4: ", "key \"a\" comes twice"},
       {"{\"a\": {\"b\": 1, \"b\": 2}}", "f.json:1:18: ", "key \"b\" comes twice"},
@@ -37,6 +38,7 @@ TEST(Json, RefusesWhatIsNotStrictJsonWithFileLineAndColumn) {
       {"[1,\n\n Infinity]", "f.json:3:2: ", "invalid literal"},
       {"[-Infinity]", "f.json:1:3: ", "invalid number"},
       {"[1e999]", "f.json:1:6: ", "number overflow"},
+      {huge.c_str(), "f.json:1:", "number overflow"},
       {"{\"a\": 1} x", "f.json:1:10: ", "expected end of input"},
       {"{\"a\": 1}{", "f.json:1:9: ", "expected end of input"},
       {"", "f.json:1:1: ", "unexpected end of input"},
@@ -160,6 +162,13 @@ TEST(Json, BuildsInOrder) {
   json.set("a", Json::array({1, "two"}));
   json.set("b", 0.5f);
   EXPECT_EQ(json.dump(), R"({"b": 0.5, "a": [1, "two"]})");
+}
+
+TEST(Json, DescribesLongValuesInShort) {
+  EXPECT_EQ(Json::big_integer("-12345678901234567890").describe(), "number -12345678901234567890");
+  EXPECT_EQ(Json::big_integer(std::string(1000, '7')).describe(),
+            "number " + std::string(60, '7') + "... of 1000 characters");
+  EXPECT_EQ(Json(std::string(100, 'x')).describe(), "text \"" + std::string(60, 'x') + "...\"");
 }
 
 TEST(JsonAt, NamesFilePlaceExpectedAndFound) {
