@@ -15,7 +15,7 @@ constexpr double kLargestCount = 2147483647;  // of an integer without a bound o
 using io::Json;
 
 // What a run folder keeps has to be read again by YAML's rules.
-constexpr size_t kLongestMember = 1000, kDeepest = 100;
+constexpr size_t kLongestMember = 1000, kDeepestMember = 100;
 
 // Lists and groups within each other.
 size_t depth_of(const Json& value) {
@@ -233,8 +233,8 @@ std::string Field::assign_member(std::string_view path, const Json& value) {
     return fmt::format("expected a key of at most {} characters", kLongestMember);
   const auto groups = static_cast<size_t>(std::count(key_.begin(), key_.end(), '.') + 2 +  // the top, and this group
                                           std::count(path.begin(), path.end(), '.'));
-  if (groups + depth_of(value) > kDeepest) {
-    return fmt::format("expected at most {} groups and lists in each other", kDeepest);
+  if (groups + depth_of(value) > kDeepestMember) {
+    return fmt::format("expected at most {} groups and lists in each other", kDeepestMember);
   }
   Json* group = std::get<Json*>(target_);
   for (size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {

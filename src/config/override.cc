@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/spaces.h"
 #include "core/error.h"
 #include "io/yaml.h"
 
@@ -10,15 +11,7 @@ namespace {
 
 using io::Json;
 
-constexpr int kDeepest = 100;
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
+constexpr int kDeepestValue = 100;
 
 // Recursive descent over the text of a value.
 class ValueReader {
@@ -46,7 +39,7 @@ class ValueReader {
 
   // `ends`: what ends a plain scalar here, besides the end.
   Json read(std::string_view ends, int depth) {
-    if (depth > kDeepest) fail(fmt::format("nested deeper than {} levels", kDeepest));
+    if (depth > kDeepestValue) fail(fmt::format("nested deeper than {} levels", kDeepestValue));
     skip_spaces();
     const char c = at_end() ? '\0' : text_[at_];
     if (c == '[') return read_list(depth);

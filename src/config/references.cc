@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "config/spaces.h"
 #include "core/error.h"
 #include "io/yaml.h"
 
@@ -12,8 +13,11 @@ namespace {
 
 using io::Json;
 
+// References multiply: each of forty keys may name the one before it twice.
 constexpr size_t kLongest = 1'000'000;
-constexpr size_t kDeepest = 100;
+constexpr size_t kDeepestLevel = 100;
+constexpr size_t kMostFollowed = 10'000;
+constexpr size_t kMostBytes = size_t{64} << 20;
 
 // Of the brace that closes the one before `from`; nested references are passed over.
 size_t closing_brace(const std::string& text, size_t from) {
@@ -29,18 +33,42 @@ size_t closing_brace(const std::string& text, size_t from) {
   return std::string::npos;
 }
 
-std::string trim(const std::string& text) {
-  const size_t begin = text.find_first_not_of(' ');
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
 // A default behind a comma: text in quotes, or a plain scalar.
-Json default_of(const std::string& text) {
-  const std::string value = trim(text);
+Json default_of(std::string_view text) {
+  const std::string_view value = trim(text);
   const bool quoted = value.size() >= 2 && value.front() == value.back() && (value[0] == '\'' || value[0] == '"');
   if (value == "[]") return Json::array();
   return quoted ? Json(value.substr(1, value.size() - 2)) : io::plain_scalar(value);
 }
+
+// What a value takes in memory, about.
+size_t size_bytes(const Json& value) {
+  size_t size = sizeof(Json);
+  if (value.is_string()) size += value.as_string().size();
+  if (value.kind() == Json::Kind::big_integer) size += value.digits().size();
+  if (value.is_array()) {
+    for (const Json& item : value.as_array()) size += size_bytes(item);
+  } else if (value.is_object()) {
+    for (const Json::Member& member : value.as_object()) size += member.key.size() + size_bytes(member.value);
+  }
+  return size;
+}
+
+// One more level of lists, groups, texts and references within each other, as long as it lives.
+class Level {
+ public:
+  explicit Level(size_t& depth) : depth_(depth) {
+    if (depth_ >= kDeepestLevel)
+      throw Error(fmt::format("values and references nested deeper than {} levels", kDeepestLevel));
+    ++depth_;
+  }
+  ~Level() { --depth_; }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+
+ private:
+  size_t& depth_;
+};
 
 class Resolver {
  public:
@@ -48,10 +76,12 @@ class Resolver {
 
   Json resolve(const Json& value, const std::string& key) {
     if (value.is_string()) return resolve_text(value.as_string(), key);
+    if (!value.is_array() && !value.is_object()) return value;
+    const Level level(depth_);
     Json result = value;
     if (value.is_array()) {
       for (Json& item : result.array_items()) item = resolve(item, key);
-    } else if (value.is_object()) {
+    } else {
       for (Json::Member& member : result.object_members()) member.value = resolve(member.value, key + "." + member.key);
     }
     return result;
@@ -59,6 +89,7 @@ class Resolver {
 
  private:
   Json resolve_text(const std::string& text, const std::string& key) {
+    const Level level(depth_);
     std::string result;
     for (size_t at = 0; at < text.size();) {
       const size_t begin = text.find("${", at);
@@ -81,11 +112,19 @@ class Resolver {
   }
 
   Json follow(std::string name, const std::string& key) {
+    if (++num_followed_ > kMostFollowed) throw Error(fmt::format("more than {} references", kMostFollowed));
+    if (name.size() > kLongest) throw Error(fmt::format("a reference of more than {} characters", kLongest));
     if (name.find("${") != std::string::npos) {
       const Json inner = resolve_text(name, key);
       name = inner.is_string() ? inner.as_string() : io::flow_yaml(inner);
     }
-    name = trim(name);
+    Json value = value_of(std::string(trim(name)), key);
+    followed_bytes_ += size_bytes(value);
+    if (followed_bytes_ > kMostBytes) throw Error(fmt::format("references to more than {} bytes", kMostBytes));
+    return value;
+  }
+
+  Json value_of(const std::string& name, const std::string& key) {
     const size_t colon = name.find(':');
     if (colon != std::string::npos) return follow_resolver(name, colon, key);
     const std::string target = absolute(name, key);
@@ -102,7 +141,6 @@ class Resolver {
     if (std::find(open_.begin(), open_.end(), key) != open_.end()) {
       throw Error(fmt::format("${{{}}} leads back to itself", key));
     }
-    if (open_.size() >= kDeepest) throw Error(fmt::format("references deeper than {} levels", kDeepest));
     open_.push_back(key);
     Json result = resolve(value, key);
     open_.pop_back();
@@ -125,7 +163,7 @@ class Resolver {
   Json follow_resolver(const std::string& name, size_t colon, const std::string& key) {
     const std::string resolver = name.substr(0, colon), arguments = name.substr(colon + 1);
     const size_t comma = arguments.find(',');
-    const std::string first = trim(arguments.substr(0, comma));
+    const std::string first(trim(std::string_view(arguments).substr(0, comma)));
     if (resolver == "oc.env") {
       if (const char* value = std::getenv(first.c_str())) return io::plain_scalar(value);
       if (comma == std::string::npos) throw Error(fmt::format("environment variable {} is not set", first));
@@ -143,7 +181,8 @@ class Resolver {
   }
 
   const Lookup& lookup_;
-  std::vector<std::string> open_;
+  std::vector<std::string> open_;  // the keys on the way to this one
+  size_t depth_ = 0, num_followed_ = 0, followed_bytes_ = 0;
 };
 
 }  // namespace

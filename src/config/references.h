@@ -18,7 +18,8 @@ using Lookup = std::function<std::optional<io::Json>(const std::string& key)>;
 
 // `key` is where the value stands. A text that is one reference takes the kind of what it names; within longer text the
 // value is written out. Lists and objects are resolved inside. Raises Error on an unknown key, an unset variable, a
-// circle, another resolver, a text beyond a million characters.
+// circle, another resolver, a text beyond a million characters, more than 100 levels of values and references within
+// each other, more than 10,000 references, more than 64 MiB that they stand for.
 io::Json resolve_references(const io::Json& value, const std::string& key, const Lookup& lookup);
 
 }  // namespace hone::config

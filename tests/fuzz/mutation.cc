@@ -158,12 +158,27 @@ void grow(std::string& input, Dice& dice) {
   input.insert(at, many);
 }
 
+// Levels around a stretch of the input, or around nothing, each of them closed again.
+void nest(std::string& input, const Material& material, Dice& dice) {
+  const auto& [open, close] = material.nests[dice.below(material.nests.size())];
+  const size_t begin = dice.below(input.size() + 1);
+  const size_t end = begin + (dice.one_in(2) ? 0 : dice.below(input.size() + 1 - begin));
+  std::string opened, closed;
+  for (size_t levels = 1 + dice.below(dice.one_in(2) ? 256 : kLargest / 2); levels > 0; --levels) {
+    opened += open;
+    closed += close;
+  }
+  input.insert(end, closed);
+  input.insert(begin, opened);
+}
+
 }  // namespace
 
 void mutate(std::string& input, const std::vector<std::string>& corpus, const Material& material, Dice& dice) {
   for (size_t n = 1 + dice.below(dice.one_in(4) ? 12 : 4); n > 0; --n) step(input, corpus, material, dice);
   if (input.size() > material.usual_bytes) input.resize(material.usual_bytes);
   if (dice.one_in(4096)) grow(input, dice);
+  if (!material.nests.empty() && dice.one_in(1024)) nest(input, material, dice);
   if (material.repair && dice.one_in(2)) material.repair(input);
 }
 

@@ -1,5 +1,5 @@
 // Mutation: inputs made from other inputs, as a function of a seed: flips, splices, truncation, words of a dictionary,
-// numbers, length fields, repeated pieces.
+// numbers, length fields, repeated pieces, balanced nesting.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Dice {
 };
 
 // Changes `input` by a few steps; `corpus` is what it may be spliced with. Mostly it stays short; one input in some
-// thousands grows to tens of kilobytes, so that time which is not linear shows.
+// thousands grows to tens of kilobytes, so that time which is not linear and recursion without an end show.
 void mutate(std::string& input, const std::vector<std::string>& corpus, const Material& material, Dice& dice);
 
 }  // namespace hone::fuzz

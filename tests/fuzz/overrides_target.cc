@@ -18,6 +18,7 @@ struct Sample {
   std::vector<double> betas = {0.9, 0.95};
   std::optional<int64_t> limit;
   std::optional<double> high;
+  io::Json arguments = io::Json::object();
 };
 
 config::Schema schema_of(Sample& s) {
@@ -31,6 +32,7 @@ config::Schema schema_of(Sample& s) {
   schema.field("actor.betas", &s.betas, "").at_least(0).below(1);
   schema.field("data.limit", &s.limit, "");
   schema.field("actor.high", &s.high, "").above(0);
+  schema.field("chat.arguments", &s.arguments, "");
   schema.accepted("trainer.*", config::ValueKind::any, "no meaning");
   schema.accepted("data.workers", 8, "no meaning");
   schema.refused("actor.kl", {io::Json(0), io::Json(0.001)}, "off");
@@ -67,11 +69,16 @@ Material material() {
            "names.project=${names.folder}", "names.project=a${data.batch}b\nnames.folder=${oc.env:HONE_NO_SUCH,zz}",
            "data={batch: 3, limit: 7}", "trainer.gpus=8\nactor.kl=0\nactor.rate=0.5", "actor.betas=[0.5,0.1]",
            "names.project=\"quoted \\n text\"", "learnign_rate=3e-4", "actor.kl=0.2", "~data.batch\n=3\nnonsense",
-           "data.files=${data.files}\nnames.project=${no.such}"},
+           "data.files=${data.files}\nnames.project=${no.such}",
+           "names.project=${oc.select:${names.${no.such}},${data.batch}}",
+           "trainer.a=1\ntrainer.b=[${trainer.a},${trainer.a}]\ntrainer.c=[${trainer.b},${trainer.b}]",
+           "actor.high=1" + std::string(320, '0'), "chat.arguments.a=1\n+chat.arguments.b.c=[x,'y']"},
           {"data.",
            "actor.",
            "batch",
            "files",
+           "chat.arguments.",
+           ".a",
            "lr",
            "=",
            "\n",
@@ -93,7 +100,9 @@ Material material() {
            "\"",
            ",",
            ": "},
-          {}};
+          {},
+          1024,
+          {{"${", "}"}, {"[", "]"}, {"{a: ", "}"}, {"${oc.select:x,", "}"}, {"a.", ""}}};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #ifndef HONE_FUZZ_MATERIAL
@@ -21,6 +22,8 @@ struct Material {
   // Brings a mutated input back to a form whose first check passes (a length in front, say); used on half of them.
   std::function<void(std::string&)> repair;
   size_t usual_bytes = 1024;  // longer inputs are cut, but for one in thousands
+  // What opens and closes a level of the format: one input in a thousand is nested up to tens of thousands of levels.
+  std::vector<std::pair<std::string, std::string>> nests = {};
 };
 
 // Tells the driver what became of an input: a new behaviour makes the input a seed. Letters outside of quotes count, so
