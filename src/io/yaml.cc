@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kDeepest = 100;
 constexpr int64_t kMostNodes = 1'000'000;  // aliases multiply; a recipe has hundreds
+constexpr int64_t kMostTextBytes = int64_t{64} << 20;
 constexpr int64_t kLargestFile = int64_t{1} << 24;
 
 class Builder : public YAML::EventHandler {
@@ -43,9 +44,8 @@ class Builder : public YAML::EventHandler {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) fail(mark, "an alias within its own anchor");
     if (in_key()) fail(mark, "an alias as key");
-    const Json copy = found->second;
-    count(mark, copy, open_.size());
-    put(copy);
+    count(mark, found->second, open_.size(), path_bytes());
+    put(found->second);
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -62,6 +62,7 @@ class Builder : public YAML::EventHandler {
  private:
   struct Frame {
     Json value;
+    YAML::Mark mark;  // where it begins
     YAML::anchor_t anchor;
     bool has_key = false;  // of the last member, whose value is to come
     KeyTable keys;
@@ -74,24 +75,50 @@ class Builder : public YAML::EventHandler {
 
   bool in_key() const { return !open_.empty() && open_.back().value.is_object() && !open_.back().has_key; }
 
-  void count(const YAML::Mark& mark, const Json& value, size_t depth) {
+  // Of the value that comes next: its dotted path is a key of `lines`, and of each setting within it.
+  size_t path_bytes() const {
+    if (open_.empty()) return 0;
+    const Frame& frame = open_.back();
+    return frame.path.size() + (frame.has_key ? frame.value.as_object().back().key.size() + 1 : 0);
+  }
+
+  void count_text(const YAML::Mark& mark, size_t bytes) {
+    text_bytes_ += static_cast<int64_t>(bytes);
+    if (text_bytes_ > kMostTextBytes) fail(mark, fmt::format("more than {} bytes of text", kMostTextBytes));
+  }
+
+  // To be asked before the value is taken or copied. Every key counts with the path that leads to it.
+  void count(const YAML::Mark& mark, const Json& value, size_t depth, size_t path_size) {
     if (++nodes_ > kMostNodes) fail(mark, fmt::format("more than {} values", kMostNodes));
     if (depth > kDeepest) fail(mark, fmt::format("nested deeper than {} levels", kDeepest));
+    if (value.is_string()) count_text(mark, value.as_string().size());
+    if (value.kind() == Json::Kind::big_integer) count_text(mark, value.digits().size());
     if (value.is_array()) {
-      for (const Json& item : value.as_array()) count(mark, item, depth + 1);
+      for (const Json& item : value.as_array()) count(mark, item, depth + 1, path_size);
     } else if (value.is_object()) {
-      for (const Json::Member& member : value.as_object()) count(mark, member.value, depth + 1);
+      for (const Json::Member& member : value.as_object()) {
+        const size_t longer = path_size + member.key.size() + 1;
+        count_text(mark, longer);
+        count(mark, member.value, depth + 1, longer);
+      }
     }
   }
 
+  void keep_anchor(const YAML::Mark& mark, YAML::anchor_t anchor, const Json& value) {
+    if (anchor == 0) return;
+    count(mark, value, open_.size(), path_bytes());  // a copy like any other
+    anchors_[anchor] = value;
+  }
+
   void scalar(const YAML::Mark& mark, YAML::anchor_t anchor, Json value, const std::string& text) {
-    count(mark, value, open_.size());
     if (!in_key()) {
-      if (anchor != 0) anchors_[anchor] = value;
+      count(mark, value, open_.size(), path_bytes());
+      keep_anchor(mark, anchor, value);
       put(std::move(value));
       return;
     }
     Frame& frame = open_.back();
+    count_text(mark, frame.path.size() + text.size() + 1);
     Json::Object& members = frame.value.object_members();
     members.push_back({text, Json()});  // its value follows
     if (frame.keys.repeats(members)) fail(mark, fmt::format("key {} comes twice", visible(text)));
@@ -119,27 +146,27 @@ class Builder : public YAML::EventHandler {
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Json value) {
     if (tag != "?" && tag != "!" && !tag.empty()) fail(mark, "tag " + visible(tag));
     if (in_key()) fail(mark, "a key that is not a scalar");
-    count(mark, value, open_.size() + 1);
+    count(mark, value, open_.size() + 1, path_bytes());
     std::string path;
     if (!open_.empty()) {
       path = open_.back().value.is_object()
                  ? path_of_key()
                  : fmt::format("{}[{}]", open_.back().path, open_.back().value.as_array().size());
     }
-    open_.push_back({std::move(value), anchor, false, {}, std::move(path)});
+    open_.push_back({std::move(value), mark, anchor, false, {}, std::move(path)});
   }
 
   void close() {
     Frame frame = std::move(open_.back());
     open_.pop_back();
-    if (frame.anchor != 0) anchors_[frame.anchor] = frame.value;
+    keep_anchor(frame.mark, frame.anchor, frame.value);
     put(std::move(frame.value));
   }
 
   const std::string& name_;
   std::vector<Frame> open_;
   std::map<YAML::anchor_t, Json> anchors_;
-  int64_t nodes_ = 0;
+  int64_t nodes_ = 0, text_bytes_ = 0;
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // YAML, read strictly into the tree of Json. Plain scalars follow the core schema of YAML 1.2 where it agrees with what
 // people mean: null, true and false, decimal integers, decimal numbers (1e-4 too). What is ambiguous stays text: yes,
 // on, 010, 0x1f, 1_000, 12:30, .nan, .inf. Refused, with file, line and column: duplicate keys, keys that are no
-// scalars, nesting deeper than 100, broken UTF-8, tags, merge keys, several documents, anchors that hold themselves.
+// scalars, nesting deeper than 100, broken UTF-8, tags, merge keys, several documents, anchors that hold themselves,
+// and more than a million values or 64 MiB of text (keys with their paths) once aliases are copies.
 #pragma once
 
 #include <cstdint>

@@ -91,6 +91,13 @@ TEST(Yaml, RefusesWithFileLineAndColumn) {
     bomb += fmt::format("a{}: &a{} [*a{}, *a{}, *a{}, *a{}, *a{}, *a{}, *a{}, *a{}, *a{}, *a{}]\n", i, i, i - 1, i - 1,
                         i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
   }
+  std::string texts = "a: &a \"" + std::string(1'000'000, 'x') + "\"\nb: [*a";
+  for (int i = 0; i < 100; ++i) texts += ", *a";
+  std::string anchors;  // each keeps a copy of what is within it
+  for (int i = 0; i < 70; ++i) anchors += fmt::format("&a{} [", i);
+  anchors += std::string(1'000'000, 'x') + std::string(70, ']');
+  std::string paths = "? " + std::string(1'000'000, 'k') + "\n: {k0";
+  for (int i = 1; i < 100; ++i) paths += fmt::format(", k{}", i);
   struct Case {
     std::string text;
     const char* place;
@@ -112,11 +119,14 @@ TEST(Yaml, RefusesWithFileLineAndColumn) {
       {"a: *none\n", "f.yaml:1:", ""},
       {deep, "f.yaml:1:", "nested deeper than 100 levels"},
       {bomb, "f.yaml:", "more than 1000000 values"},
+      {texts + "]\n", "f.yaml:2:", "more than 67108864 bytes of text"},
+      {anchors, "f.yaml:1:", "more than 67108864 bytes of text"},
+      {paths + "}\n", "f.yaml:2:", "more than 67108864 bytes of text"},
   };
   for (const Case& c : cases) {
     const std::string error = yaml_error(c.text);
-    EXPECT_EQ(error.find(c.place), 0u) << c.text << "\n" << error;
-    EXPECT_NE(error.find(c.what), std::string::npos) << c.text << "\n" << error;
+    EXPECT_EQ(error.find(c.place), 0u) << c.text.substr(0, 2000) << "\n" << error;
+    EXPECT_NE(error.find(c.what), std::string::npos) << c.text.substr(0, 2000) << "\n" << error;
   }
 }
 
