@@ -86,6 +86,10 @@ def _template_line(error):
     return line
 
 
+def _broken(error):
+    return Failure("the chat template is broken at line %d: %s" % (error.lineno, error.message))
+
+
 def _rendered(text, mark_generation, date, variables, max_characters):
     import jinja2
 
@@ -98,7 +102,7 @@ def _rendered(text, mark_generation, date, variables, max_characters):
             parts.append(part)
         return "".join(parts)
     except jinja2.TemplateSyntaxError as error:
-        raise Failure("the chat template is broken at line %d: %s" % (error.lineno, error.message))
+        raise _broken(error)
     except MemoryError:
         raise Failure("the chat template needs more memory than its limit")
     except Failure as error:
@@ -127,9 +131,9 @@ def chat_variables(request):
 
     try:
         tree = _environment(False, datetime.datetime(2024, 7, 26)).parse(request["template"])
+        return {"names": sorted(jinja2.meta.find_undeclared_variables(tree))}  # looks filters and tests up
     except jinja2.TemplateSyntaxError as error:
-        raise Failure("the chat template is broken at line %d: %s" % (error.lineno, error.message))
-    return {"names": sorted(jinja2.meta.find_undeclared_variables(tree))}
+        raise _broken(error)
 
 
 OPERATIONS = {"render_chat": render_chat, "chat_variables": chat_variables}
@@ -145,17 +149,36 @@ def _read_exactly(stream, size):
     return data
 
 
-def _answer(request):
-    try:
-        return OPERATIONS[request["operation"]](request)
-    except ModuleNotFoundError as error:
+MOST_SAID = 4000  # characters of a fault
+
+
+def _failed(error):
+    if isinstance(error, ModuleNotFoundError):
         return {"missing_module": (error.name or "").split(".")[0], "python": sys.executable}
-    except Failure as error:
-        return {"error": str(error)}
-    except MemoryError:
+    if isinstance(error, Failure):
+        return {"error": str(error)[:MOST_SAID]}
+    if isinstance(error, MemoryError):
         return {"error": "more memory is needed than the limit allows"}
-    except RecursionError:
+    if isinstance(error, RecursionError):
         return {"error": "nested too deeply"}
+    return {"error": ("the Python worker fails: %s: %s" % (type(error).__name__, error))[:MOST_SAID]}
+
+
+def _encoded(reply):
+    return json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _answer(message):
+    """The reply to a request, as bytes. No exception ends the process: hone names the row that the request was for."""
+    try:
+        request = json.loads(message.decode("utf-8"))
+        # Ends this process should the request last longer, also when hone is gone: its default action.
+        signal.setitimer(signal.ITIMER_REAL, request["seconds"])
+        return _encoded(OPERATIONS[request["operation"]](request))
+    except Exception as error:
+        return _encoded(_failed(error))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def main():
@@ -165,11 +188,7 @@ def main():
     os.dup2(2, 1)  # prints of templates and scorers do not mix with replies
     while True:
         (size,) = struct.unpack("<I", _read_exactly(stream, 4))
-        request = json.loads(_read_exactly(stream, size).decode("utf-8"))
-        # Ends this process should the request last longer, also when hone is gone: its default action.
-        signal.setitimer(signal.ITIMER_REAL, request["seconds"])
-        reply = json.dumps(_answer(request), ensure_ascii=False).encode("utf-8", "replace")
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        reply = _answer(_read_exactly(stream, size))
         data = struct.pack("<I", len(reply)) + reply
         while data:
             data = data[os.write(channel, data) :]

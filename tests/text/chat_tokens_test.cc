@@ -10,6 +10,7 @@
 #include "io/file.h"
 #include "io/jsonl.h"
 #include "text/chat_template.h"
+#include "workers/python.h"
 
 namespace hone {
 namespace {
@@ -227,6 +228,42 @@ TEST(ChatTemplate, ArgumentsThatItDoesNotLookAtAreNamed) {
   const ChatTemplate other(folder.path(), "{{ enable_thinking }}", tokenizer);
   EXPECT_EQ(other.unused_arguments(given),
             (std::vector<std::string>{"enable_thinkng: the chat template does not look at it"}));
+  const std::string deep = "{{ " + std::string(3000, '(') + "x" + std::string(3000, ')') + " }}";
+  for (const auto& [source, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"{% if %}", "the chat template is broken at line 1"},
+           {"a\n{{ x | nofilter }}", "the chat template is broken at line 2: No filter named 'nofilter'"},
+           {"a\n{{ x is notest }}", "the chat template is broken at line 2: No test named 'notest'"},
+           {deep, "nested too deeply"}}) {
+    try {
+      ChatTemplate(folder.path(), source, tokenizer).unused_arguments(given);
+      ADD_FAILURE() << source;
+    } catch (const workers::WorkerError& error) {
+      ADD_FAILURE() << "the process died: " << error.what();
+    } catch (const Error& error) {
+      EXPECT_TRUE(std::string_view(error.what()).starts_with(expected)) << error.what();
+    }
+  }
+}
+
+TEST(PythonWorker, TellsWhatGoesWrongAndGoesOn) {
+  if (!python_has_jinja()) return;
+  workers::Worker worker(workers::python_worker("the worker of the test"));
+  const auto error_of = [&](const char* operation, const io::Json& question) -> std::string {
+    try {
+      workers::ask_python(worker, operation, question, 10);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(error_of("no_such_operation", io::Json::object()),
+            "the Python worker fails: KeyError: 'no_such_operation'");
+  EXPECT_EQ(error_of("chat_variables", io::Json::object()), "the Python worker fails: KeyError: 'template'");
+  // newer Pythons read no integer of more than 4,300 digits
+  const io::Json big = io::Json::object({{"template", "a"}, {"n", io::Json::big_integer(std::string(5000, '1'))}});
+  EXPECT_EQ(error_of("chat_variables", big).find("ended with"), std::string::npos) << error_of("chat_variables", big);
+  EXPECT_EQ(error_of("chat_variables", io::Json::object({{"template", "a"}})), "none");
+  EXPECT_EQ(worker.num_starts(), 1);
 }
 
 TEST(ChatTemplate, ABadTemplateEndsInAMessage) {
@@ -255,6 +292,7 @@ TEST(ChatTemplate, ABadTemplateEndsInAMessage) {
            {"a\n{{ raise_exception('roles must alternate') }}", "at line 2: roles must alternate"},
            {"a\n\n{{ messages[0].content + 1 }}", "fails at line 3: TypeError"},
            {"{% if %}", "broken at line 1"},
+           {"{{ 1 | nofilter }}", "broken at line 1: No filter named 'nofilter'"},
            {"{{ messages.append(1) }}", "fails at line 1: SecurityError"},
            {"{{ ''.__class__.__mro__ }}", "fails at line 1: SecurityError"},
            {"{{ cycler.__init__.__globals__.os.system('true') }}", "fails at line 1"},
