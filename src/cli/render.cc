@@ -93,7 +93,7 @@ ChatIds ids_of(const Conversation& conversation, const RenderArgs& args, const C
     options.add_generation_prompt =
         args.generation_prompt ||
         (!args.no_generation_prompt && !args.continue_final_message && !ends_with_answer(conversation.messages()));
-    return rendering.chat->tokenize_for_training(conversation.messages(), options);
+    return rendering.chat->tokenize_for_training(conversation.messages(), options, args.loss == "last");
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {}", conversation.place, error.what()), error.hint());
   }
@@ -150,8 +150,7 @@ int run_render(const RenderArgs& args) {
   int64_t row = 0;
   for (const Conversation& conversation : read_conversations(args)) {
     if (args.max_rows >= 0 && row++ >= args.max_rows) break;
-    ChatIds ids = ids_of(conversation, args, rendering, tools);
-    if (args.loss == "last") keep_last_turn(ids);
+    const ChatIds ids = ids_of(conversation, args, rendering, tools);
     if (args.text) {
       fmt::print("{}\n", ids.text);
     } else if (args.json) {

@@ -57,9 +57,8 @@ std::optional<SftExample> ChatRowReader::example(const io::Json& row, const io::
                                                  const std::string& place) {
   SftExample example;
   const bool good = attempt(key, place, [&] {
-    ChatIds chat = rendering_.chat->tokenize_for_training(messages, chat_options(rendering_, row));
-    if (rendering_.mask_history) keep_last_turn(chat);
-    example = example_of(std::move(chat));
+    const ChatOptions options = chat_options(rendering_, row);
+    example = example_of(rendering_.chat->tokenize_for_training(messages, options, rendering_.mask_history));
   });
   return good ? std::optional(std::move(example)) : std::nullopt;
 }

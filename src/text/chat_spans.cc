@@ -1,5 +1,6 @@
 #include "text/chat_spans.h"
 
+#include <algorithm>
 #include <string>
 
 #include "core/error.h"
@@ -12,6 +13,11 @@ struct Span {
   size_t begin, end;
   int32_t message;
 };
+
+bool is_answer(const io::Json& message) {
+  const io::Json* role = message.find("role");
+  return role != nullptr && role->is_string() && role->as_string() == "assistant";
+}
 
 io::Json first_messages(const io::Json& conversation, size_t count) {
   const auto& all = conversation.as_array();
@@ -56,13 +62,18 @@ void cut_pieces(std::vector<ChatPiece>& pieces, const std::vector<Span>& spans) 
 
 }  // namespace
 
-void find_assistant_turns(std::vector<ChatPiece>& pieces, const io::Json& conversation, const RenderPart& render) {
+void find_assistant_turns(std::vector<ChatPiece>& pieces, const io::Json& conversation, bool last_turn_only,
+                          const RenderPart& render) {
   const std::string whole = text_of(pieces);
   std::vector<Span> spans;
   const auto& messages = conversation.as_array();
+  if (is_answer(messages.front()) &&
+      !(last_turn_only && std::any_of(messages.begin() + 1, messages.end(), is_answer))) {
+    throw Error("messages[0]: an answer that comes first: the chat template does not tell where it begins",
+                "use a template with {% generation %} blocks, or begin with the user");
+  }
   for (size_t i = 1; i < messages.size(); ++i) {
-    const io::Json* role = messages[i].find("role");
-    if (role == nullptr || !role->is_string() || role->as_string() != "assistant") continue;
+    if (!is_answer(messages[i])) continue;
     const std::string before = text_of(render(first_messages(conversation, i), true));
     const std::string through = text_of(render(first_messages(conversation, i + 1), false));
     if (!whole.starts_with(before) || !whole.starts_with(through) || before.size() > through.size()) {

@@ -168,18 +168,21 @@ ChatIds ChatTemplate::tokenize(const io::Json& conversation, const ChatOptions& 
   return text::encode_chat(render(conversation, options), tokenizer_, specials_);
 }
 
-ChatIds ChatTemplate::tokenize_for_training(const io::Json& conversation, const ChatOptions& options) const {
+ChatIds ChatTemplate::tokenize_for_training(const io::Json& conversation, const ChatOptions& options,
+                                            bool last_turn_only) const {
   std::vector<ChatPiece> pieces = render(conversation, options);
   const Source& source = source_for(options);
   if (source.jinja && !source.jinja->has_generation_blocks()) {
-    text::find_assistant_turns(pieces, conversation, [&](const io::Json& part, bool open) {
+    text::find_assistant_turns(pieces, conversation, last_turn_only, [&](const io::Json& part, bool open) {
       ChatOptions shorter = options;
       shorter.add_generation_prompt = open;
       shorter.continue_final_message = false;
       return render(part, shorter);
     });
   }
-  return text::encode_chat(pieces, tokenizer_, specials_);
+  ChatIds chat = text::encode_chat(pieces, tokenizer_, specials_);
+  if (last_turn_only) keep_last_turn(chat);
+  return chat;
 }
 
 std::vector<std::string> ChatTemplate::unused_arguments(const io::Json& arguments) const {

@@ -28,9 +28,12 @@ class ChatTemplate {
   // Raises Error, naming the message, for what the template cannot say; and when there is no template.
   ChatIds tokenize(const io::Json& conversation, const ChatOptions& options) const;
   // The same with `assistant` true to the turns. For templates of jinja2 without {% generation %} blocks the turns are
-  // found by rendering the conversation up to each of them; a template that changes earlier turns is refused.
-  ChatIds tokenize_for_training(const io::Json& conversation, const ChatOptions& options) const;
-  // One line for each argument that the template does not look at, with the nearest one that it does.
+  // found by rendering the conversation up to each of them; refused are a template that changes earlier turns and an
+  // answer that comes first. last_turn_only: `assistant` is true to the last turn alone.
+  ChatIds tokenize_for_training(const io::Json& conversation, const ChatOptions& options,
+                                bool last_turn_only = false) const;
+  // One line for each argument that the template does not look at; those of a built-in format list what it does look
+  // at.
   std::vector<std::string> unused_arguments(const io::Json& arguments) const;
 
  private:

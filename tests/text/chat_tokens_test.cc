@@ -186,6 +186,29 @@ TEST(AssistantMask, OfTemplatesOfJinja) {
             "one<|im_end|> / two<|im_end|>");
   // a template that drops earlier answers
   EXPECT_THROW(loss(open + "{{ m.content if loop.last else '' }}<|im_end|>\n{% endfor %}" + prompt), Error);
+  // nothing can be rendered before the first message: where an answer begins that comes first cannot be told
+  const auto loss_of = [&](const std::string& source, const char* conversation, bool last_turn_only) -> std::string {
+    const ChatTemplate chat(folder.path(), source, tokenizer);
+    try {
+      return with_loss(tokenizer, chat.tokenize_for_training(io::parse_json(conversation, "test"), {}, last_turn_only));
+    } catch (const Error& error) {
+      return std::string(error.what()) + "; " + error.hint();
+    }
+  };
+  const char *first = R"([{"role": "assistant", "content": "one"}, {"role": "user", "content": "a"}])",
+             *both = R"([{"role": "assistant", "content": "one"}, {"role": "user", "content": "a"},
+                         {"role": "assistant", "content": "two"}])";
+  const std::string plain = open + "{{ m.content }}<|im_end|>\n{% endfor %}" + prompt,
+                    blocks = open + "{% generation %}{{ m.content }}<|im_end|>{% endgeneration %}\n{% endfor %}";
+  const std::string refused =
+      "messages[0]: an answer that comes first: the chat template does not tell where it begins; use a template with "
+      "{% generation %} blocks, or begin with the user";
+  for (const bool last_turn_only : {false, true}) EXPECT_EQ(loss_of(plain, first, last_turn_only), refused);
+  EXPECT_EQ(loss_of(plain, both, false), refused);
+  EXPECT_EQ(loss_of(plain, both, true), "two<|im_end|>") << "the first one carries no loss";
+  EXPECT_EQ(loss_of(blocks, first, false), "one<|im_end|> / a<|im_end|>");
+  EXPECT_EQ(loss_of("qwen2.5", both, false), "one<|im_end|> / two<|im_end|>") << "a built-in format tells";
+  EXPECT_EQ(loss_of("qwen2.5", both, true), "two<|im_end|>");
   // one that prints no opening of a turn
   EXPECT_EQ(loss("{% for m in messages %}{{ m.content }}<|im_end|>{% endfor %}"), "one<|im_end|> / two<|im_end|>");
 }
