@@ -1,5 +1,7 @@
 #include "core/team.h"
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "core/error.h"
@@ -16,16 +18,27 @@ inline void pause_cpu() {
   __builtin_ia32_pause();
 #endif
 }
+
+int count_cores() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+  return static_cast<int>(std::thread::hardware_concurrency());  // more processors than the set has bits
+}
 }  // namespace
 
+int num_cores() {
+  static const int cores = std::max(count_cores(), 1);
+  return cores;
+}
+
 int resolve_threads(int64_t wanted) {
-  if (wanted <= 0) wanted = static_cast<int64_t>(std::thread::hardware_concurrency());
+  if (wanted <= 0) wanted = num_cores();
   return static_cast<int>(std::clamp<int64_t>(wanted, 1, 1024));
 }
 
 Team::Team(int num_threads) {
   HONE_CHECK(num_threads >= 1, "{} threads", num_threads);
-  spins_ = static_cast<unsigned>(num_threads) <= std::thread::hardware_concurrency() ? kSpins : 0;
+  spins_ = num_threads <= num_cores() ? kSpins : 0;
   for (int t = 1; t < num_threads; ++t) threads_.emplace_back([this, t] { work(t); });
 }
 

@@ -15,6 +15,10 @@
 
 namespace hone {
 
+// Processors that this process may use, by its affinity (taskset, cpusets, Slurm). Asked once, so that threads which
+// are pinned afterwards change nothing.
+int num_cores();
+
 // What is wanted, or one for each core when that is 0 (or below); at least 1, at most 1,024.
 int resolve_threads(int64_t wanted);
 

@@ -64,7 +64,8 @@ void add_run_fields(Schema& s, RunRecipe& run) {
       .at_least(0)
       .effect(Effect::length);
   s.field("trainer.seed", &run.seed, "Seed of every random number of the run.").at_least(0).at_most(9e15);
-  s.field("trainer.num_threads", &run.num_threads, "Threads; 0 = all cores. Results are the same for any number.")
+  s.field("trainer.num_threads", &run.num_threads,
+          "Threads; 0 = all cores that it may use. Results are the same for any number.")
       .at_least(0)
       .effect(Effect::nothing);
 }
