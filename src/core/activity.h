@@ -66,10 +66,12 @@ class alignas(64) Activity {
   std::string name_;  // under the lock of the registry
 };
 
-// Begins and ends something in the calling thread.
+// Begins and ends something, in the calling thread unless told otherwise.
 class Doing {
  public:
-  explicit Doing(const char* what, int64_t number = Activity::kNoNumber) : activity_(Activity::of_this_thread()) {
+  explicit Doing(const char* what, int64_t number = Activity::kNoNumber)
+      : Doing(Activity::of_this_thread(), what, number) {}
+  Doing(Activity& activity, const char* what, int64_t number = Activity::kNoNumber) : activity_(activity) {
     activity_.begin(what, number);
   }
   ~Doing() { activity_.end(); }

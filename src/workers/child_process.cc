@@ -95,33 +95,34 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, int64_t memory_
 
 ChildProcess::~ChildProcess() { kill(); }
 
-void ChildProcess::note(pid_t waited, int status) {
-  if (waited == 0) return;
-  ended_ = true;
-  status_ = waited == pid_ ? status : 0;  // someone else took the news of its end
-}
-
 bool ChildProcess::ended() {
-  if (!ended_) {
-    int status = 0;
-    pid_t waited;
-    do {
-      waited = ::waitpid(pid_, &status, WNOHANG);
-    } while (waited < 0 && errno == EINTR);
-    note(waited, status);
+  if (ended_) return true;
+  siginfo_t news{};
+  int result;
+  do {
+    result = ::waitid(P_PID, static_cast<id_t>(pid_), &news, WEXITED | WNOHANG | WNOWAIT);
+  } while (result < 0 && errno == EINTR);
+  if (result < 0) {
+    ended_ = true;  // someone else took the news of its end: its number, and that of its group, may be another's by now
+  } else if (news.si_pid == pid_) {
+    end_group();
   }
   return ended_;
 }
 
 void ChildProcess::kill() {
-  if (ended_) return;
+  if (!ended()) end_group();
+}
+
+void ChildProcess::end_group() {
   ::kill(-pid_, SIGKILL);
   int status = 0;
   pid_t waited;
   do {
     waited = ::waitpid(pid_, &status, 0);
   } while (waited < 0 && errno == EINTR);
-  note(waited, status);
+  ended_ = true;
+  if (waited == pid_) status_ = status;
 }
 
 bool ChildProcess::wait(double seconds) {

@@ -40,7 +40,7 @@ class ChildProcess {
   int errors() const { return errors_.get(); }
   pid_t pid() const { return pid_; }
 
-  // Whether it has ended, without waiting.
+  // Whether it has ended, without waiting. What it started ends with it.
   bool ended();
   // Ends it with all it started, and waits for its end.
   void kill();
@@ -51,7 +51,8 @@ class ChildProcess {
   int end_signal() const;  // 0: none
 
  private:
-  void note(pid_t waited, int status);
+  // Ends its group while the group's number is still ours, which is as long as nobody waited for it; then waits for it.
+  void end_group();
 
   pid_t pid_ = -1;
   bool ended_ = false;

@@ -9,19 +9,6 @@ namespace hone::workers {
 namespace {
 constexpr size_t kErrorBytes = 2000;
 constexpr double kSecondsToDie = 0.2;  // a process whose pipes are closed is about to end: then we know how
-
-// What the child does while it has a request, with the number of its process.
-class Answering {
- public:
-  Answering(Activity& activity, pid_t pid) : activity_(activity) { activity_.begin("answering, process", pid); }
-  ~Answering() { activity_.end(); }
-  Answering(const Answering&) = delete;
-  Answering& operator=(const Answering&) = delete;
-
- private:
-  Activity& activity_;
-};
-
 }  // namespace
 
 Worker::Worker(WorkerOptions options) : options_(std::move(options)), activity_(options_.name), errors_(kErrorBytes) {}
@@ -64,7 +51,7 @@ io::Json Worker::request(const io::Json& question, double seconds) {
   const Doing doing("waiting for a worker");
   const std::lock_guard lock(mutex_);
   ensure_started();
-  const Answering answering(activity_, child_->pid());
+  const Doing answering(activity_, "answering, process", child_->pid());
   const double allowed = seconds + (fresh_ ? options_.start_seconds : 0.0);
   const Deadline deadline = std::chrono::steady_clock::now() +
                             std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(allowed));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "core/error.h"
@@ -167,6 +168,28 @@ TEST(Worker, NothingIsLeftBehind) {
   }
   EXPECT_EQ(open_descriptors(), before);
   EXPECT_FALSE(is_alive(pid)) << "neither running nor a zombie";
+}
+
+// A process that nobody waits for stays as a zombie where process 1 is no init.
+bool is_running(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string stat;
+  if (!std::getline(file, stat)) return false;
+  const size_t state = stat.rfind(") ") + 2;
+  return stat[state] != 'Z' && stat[state] != 'X';
+}
+
+TEST(Worker, WhatAProcessStartedEndsWithItWhenItEndsByItself) {
+  Worker worker(shell("sleep 100 </dev/null >/dev/null 2>&1 & echo \"started $!\" >&2; exit 3"));
+  const std::string said = error_of(worker, Json::object(), 20);
+  EXPECT_NE(said.find("ended with exit code 3"), std::string::npos) << said;
+  const size_t number = said.find("started ");
+  ASSERT_NE(number, std::string::npos) << said;
+  const auto pid = static_cast<pid_t>(std::stol(said.substr(number + 8)));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (is_running(pid) && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_FALSE(is_running(pid));
+  if (is_running(pid)) ::kill(pid, SIGKILL);
 }
 
 TEST(Worker, OtherFilesOfOursAreClosedInTheChild) {
