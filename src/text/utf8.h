@@ -1,21 +1,16 @@
-// UTF-8: one code point at a time, and the replacement of what is broken. No tables, no allocation but the result.
+// UTF-8 of text that becomes ids and back: steps over code points, writing them, the replacement of what is broken.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "io/utf8.h"
+
 namespace hone::text {
 
-struct CodePoint {
-  char32_t value = 0;  // U+FFFD when the bytes are broken
-  size_t size = 0;     // bytes taken; of broken bytes the maximal prefix that could have begun a code point, at least 1
-  bool valid = false;
-  bool cut = false;  // broken because the text ends too soon: more bytes could make it valid
-};
-
-// The code point at text[begin]; begin < text.size(). Overlong forms, surrogates and values above U+10FFFF are broken.
-CodePoint decode_code_point(std::string_view text, size_t begin);
+using io::CodePoint;
+using io::decode_code_point;
 
 // Where the code point begins that ends at `end` > 0; `text` is valid UTF-8.
 size_t code_point_before(std::string_view text, size_t end);
