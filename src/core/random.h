@@ -19,7 +19,7 @@ struct RandomKey {
   Stream stream = Stream::train;
 };
 uint64_t random_bits(RandomKey key, uint64_t draw, uint32_t sample, uint32_t position);
-// Uniform in [0, 1): 24 bits in a float, 53 in a double.
+// Uniform in [0, 1), in steps of 2^-24.
 float random_uniform(RandomKey key, uint64_t draw, uint32_t sample, uint32_t position);
 // Uniform integer in [0, bound), without modulo bias beyond 2^-32; bound > 0.
 uint32_t random_below(RandomKey key, uint64_t draw, uint32_t sample, uint32_t position, uint32_t bound);

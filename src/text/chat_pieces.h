@@ -29,7 +29,6 @@ class ChatWriter {
   void content(std::string_view text) { add(text, false); }
   // The content of the message has been written: what comes next is dropped if this message is to be continued.
   void content_done() { stopped_ = stopped_ || (continued_ >= 0 && message_ == continued_); }
-  bool stopped() const { return stopped_; }
   std::vector<ChatPiece> take() { return std::move(pieces_); }
 
  private:
