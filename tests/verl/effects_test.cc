@@ -44,14 +44,35 @@ class Effects : public ::testing::Test {
   }
 
   TemporaryFolder inputs_{"effects"};
-  // many answers, so that some are right; a large step, so that ratios leave their bounds
+  // a large step, so that ratios leave their bounds
   Arguments base_ = {"trainer.total_training_steps=2", "actor_rollout_ref.rollout.n=24", "data.max_response_length=3",
                      "actor_rollout_ref.actor.ppo_epochs=2", "actor_rollout_ref.actor.optim.lr=0.05"};
   int number_ = 0;
 };
 
 TEST_F(Effects, OptionsOfTheResultChangeIt) {
-  const auto plain = bits_of(run({}));
+  // a model some of whose answers are right: without a reward there is no advantage to clip or to norm
+  std::string rows;
+  std::istringstream prompts(io::read_file(inputs_ / "train.jsonl"));
+  for (std::string line; std::getline(prompts, line);) {
+    const io::Json row = io::parse_json(line, "train.jsonl");
+    rows += io::Json::object({{"prompt", row.at("prompt")},
+                              {"response", "=" + row.at("reward_model").at("ground_truth").as_string()}})
+                .dump() +
+            "\n";
+  }
+  io::write_file(inputs_ / "answers.jsonl", rows);
+  const std::string taught = inputs_ / "taught";
+  const Result result = run_hone(inputs_.path(), tiny_sft(inputs_.path(), taught) +
+                                                     Arguments{"data.train_files=" + inputs_.path() + "/answers.jsonl",
+                                                               "trainer.total_training_steps=20"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  base_ = base_ + Arguments{"actor_rollout_ref.model.path=" + last_checkpoint(taught), "data.max_response_length=4"};
+  const std::string first = run({});
+  const auto plain = bits_of(first);
+  const double score = metric(first, "critic/score/mean").at(0);
+  EXPECT_GT(score, 0.02);
+  EXPECT_LT(score, 0.98);
   const std::string actor = kActor, rollout = kRollout;
   const Arguments cases[] = {
       {"data.seed=5"},
