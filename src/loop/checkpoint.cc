@@ -11,6 +11,7 @@
 #include "io/json.h"
 #include "io/safetensors.h"
 #include "io/system_calls.h"
+#include "io/yaml.h"
 #include "weights/hf_folder.h"
 
 namespace hone {
@@ -23,6 +24,9 @@ constexpr std::string_view kPrefix = "global_step_";
 std::string state_folder(const std::string& checkpoint) { return io::join_path(checkpoint, "training_state"); }
 std::string moments_path(const std::string& checkpoint) {
   return io::join_path(state_folder(checkpoint), "optimizer.safetensors");
+}
+std::string config_path(const std::string& checkpoint) {
+  return io::join_path(state_folder(checkpoint), "config.yaml");
 }
 
 bool is_complete(const std::string& checkpoint) {
@@ -56,7 +60,6 @@ io::Json to_json(const TrainingState& s) {
   json.set("optimizer_steps", s.optimizer_steps);
   json.set("numeric_mode", s.numeric_mode);
   json.set("data_hash", s.data_hash);
-  json.set("config_hash", s.config_hash);
   return json;
 }
 
@@ -109,6 +112,7 @@ void save_checkpoint(const std::string& folder, const TrainingState& state, Deco
   }
   writer.write(moments_path(checkpoint.path()));
   io::write_json(io::join_path(state_folder(checkpoint.path()), "state.json"), to_json(state));
+  io::write_file(config_path(checkpoint.path()), state.config);
   io::write_file(io::join_path(state_folder(checkpoint.path()), "complete"), "");
   checkpoint.commit();
   name_latest(folder);
@@ -141,7 +145,7 @@ TrainingState read_training_state(const std::string& checkpoint) {
   s.optimizer_steps = at["optimizer_steps"].as_int();
   s.numeric_mode = at["numeric_mode"].as_string();
   s.data_hash = at["data_hash"].as_string();
-  s.config_hash = at["config_hash"].as_string();
+  if (const std::string config = config_path(checkpoint); io::exists(config)) s.config = io::read_file(config);
   const int64_t largest = int64_t{1} << 53;
   for (const char* key : {"global_step", "epoch", "epoch_index", "version", "optimizer_steps"}) {
     const int64_t value = at[key].as_int();
@@ -157,6 +161,7 @@ TrainingState read_training_state(const std::string& checkpoint) {
 TrainingState check_checkpoint(const std::string& checkpoint) {
   const TrainingState state = read_training_state(checkpoint);
   io::read_json(io::join_path(checkpoint, "config.json"));
+  io::parse_yaml(state.config, config_path(checkpoint));
   const io::SafetensorsReader weights(checkpoint), moments(moments_path(checkpoint));
   return state;
 }

@@ -1,6 +1,7 @@
 // Checkpoint: FOLDER/global_step_N is a plain Hugging Face folder with the training state beside it:
 //   config.json, model.safetensors (float32 masters), tokenizer files
 //   training_state/state.json, training_state/optimizer.safetensors
+//   training_state/config.yaml         effective options of the run that saved it
 //   training_state/complete            written last; a folder without it is not a checkpoint
 // The folder appears whole or not at all, so saving never harms an older one.
 #pragma once
@@ -24,7 +25,7 @@ struct TrainingState {
   std::string kind;             // "grpo" or "sft": one cannot go on as the other
   std::string numeric_mode;
   std::string data_hash;
-  std::string config_hash;
+  std::string config;  // effective options, YAML; empty in checkpoints that were saved without
   bool operator==(const TrainingState&) const = default;
 };
 
@@ -41,10 +42,11 @@ void save_checkpoint(const std::string& folder, const TrainingState& state, Deco
 // tools that know verl's folders; without one there is no such file.
 void name_latest(const std::string& folder);
 
-// state.json alone: cheap, for checks before anything is loaded. Raises Error on a folder that is not complete, another
-// format, numbers out of range, a step that is not that of the folder's name.
+// state.json and config.yaml alone: cheap, for checks before anything is loaded. Raises Error on a folder that is not
+// complete, another format, numbers out of range, a step that is not that of the folder's name.
 TrainingState read_training_state(const std::string& checkpoint);
-// The same, and that config.json can be read and the files of tensors are as long as their headers say; cheap too.
+// The same, and that config.json and config.yaml can be read and the files of tensors are as long as their headers say;
+// cheap too.
 TrainingState check_checkpoint(const std::string& checkpoint);
 // The newest step whose checkpoint passes that check, below `before`.
 std::optional<int64_t> newest_sound_checkpoint(const std::string& folder, int64_t before);

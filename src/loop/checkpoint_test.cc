@@ -48,7 +48,7 @@ class Checkpoint : public ::testing::Test {
     state.kind = "grpo";
     state.numeric_mode = "float32/any/1";
     state.data_hash = "00ff";
-    state.config_hash = "ab";
+    state.config = "actor:\n  lr: 1e-4\n";
     return state;
   }
   void save(int64_t step) { save_checkpoint(folder_, state_of(step), decoder_, optimizer_, ""); }
@@ -116,6 +116,7 @@ TEST_F(Checkpoint, TheLastGoodOneIsNeverRemoved) {
       {"state cut", [&](const std::string& c) { cut(c + "/training_state/state.json"); }},
       {"state gone", [](const std::string& c) { fs::remove(c + "/training_state/state.json"); }},
       {"config cut", [&](const std::string& c) { cut(c + "/config.json"); }},
+      {"options broken", [](const std::string& c) { io::write_file(c + "/training_state/config.yaml", "{"); }},
       {"another step",
        [](const std::string& c) {
          const std::string path = c + "/training_state/state.json";

@@ -9,6 +9,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "io/system_calls.h"
+#include "io/yaml.h"
 #include "loop/checks.h"
 #include "loop/process_memory.h"
 
@@ -129,14 +130,12 @@ Run::Run(RunOptions options)
   checkpoint_ = find_start(options_);
   if (checkpoint_) {
     state_ = read_training_state(*checkpoint_);
-    if (!options_.allow_changes) {
-      for (const std::string& change : options_.changes) fmt::print(stderr, "note: {}\n", change);
-    }
+    tell_changes();
   }
   state_.kind = options_.kind;
   state_.numeric_mode = options_.numeric_mode;
   state_.data_hash = options_.data_hash;
-  state_.config_hash = options_.config_hash;
+  state_.config = options_.effective_config;
   if (!options_.val_only && state_.global_step >= options_.total_steps) {
     name_latest(checkpoints_folder());
     throw Error(fmt::format("nothing left to do: step {} of {} is saved in {}", state_.global_step,
@@ -149,6 +148,14 @@ Run::Run(RunOptions options)
                checkpoint_ ? fmt::format("on from step {} with the weights of {}", state_.global_step, *checkpoint_)
                            : "from the start");
   }
+}
+
+// Against the options that the checkpoint was saved with: config.yaml of the folder is the last start's, which may have
+// ended before it saved anything.
+void Run::tell_changes() const {
+  if (options_.allow_changes || state_.config.empty()) return;
+  const io::Json saved = io::parse_yaml(state_.config, io::join_path(*checkpoint_, "training_state/config.yaml")).tree;
+  for (const std::string& change : options_.changes_since(saved)) fmt::print(stderr, "note: {}\n", change);
 }
 
 void Run::open_folder() {

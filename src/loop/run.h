@@ -15,6 +15,7 @@
 
 #include "core/watchdog.h"
 #include "io/folder_lock.h"
+#include "io/json.h"
 #include "io/line_file.h"
 #include "loop/checkpoint.h"
 #include "loop/interrupt.h"
@@ -37,10 +38,11 @@ struct RunOptions {
   bool val_only = false;       // nothing is trained: of the folder's run only validation/ is written
   bool quiet = false;
   LoggerOptions loggers;
-  double watchdog_seconds = 0;       // 0: none
-  int64_t max_nonfinite_steps = 0;   // stop after so many steps without a finite update; 0: never
-  std::vector<std::string> changes;  // options that change results and differ from the folder's last run
-  std::string effective_config, config_hash, data_hash, numeric_mode;
+  double watchdog_seconds = 0;      // 0: none
+  int64_t max_nonfinite_steps = 0;  // stop after so many steps without a finite update; 0: never
+  // Options that change results and differ from an effective config saved earlier, one line each.
+  std::function<std::vector<std::string>(const io::Json& saved)> changes_since;
+  std::string effective_config, data_hash, numeric_mode;
 };
 
 // The checkpoint that a run with these options goes on from, if any, checked as far as is cheap; touches nothing.
@@ -82,6 +84,7 @@ class Run {
   std::string checkpoints_folder() const;
 
  private:
+  void tell_changes() const;
   void open_folder();
   void cut_back_metrics(const std::string& path, int64_t last_step);
   Metrics measured(const Step& step, int64_t global_step);

@@ -1,8 +1,6 @@
 #include "loop/run_settings.h"
 
 #include "config/print.h"
-#include "io/file.h"
-#include "io/yaml.h"
 
 namespace hone {
 
@@ -40,11 +38,8 @@ RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64
   options.loggers = {run.logger, run.project_name, run.experiment_name};
   options.watchdog_seconds = run.watchdog_seconds;
   options.max_nonfinite_steps = run.max_nonfinite_steps;
-  if (const std::string saved = io::join_path(run.default_local_dir, "config.yaml"); io::exists(saved)) {
-    options.changes = schema.differences(io::read_yaml(saved).tree);
-  }
+  options.changes_since = [schema](const io::Json& saved) { return schema.differences(saved); };
   options.effective_config = config::effective_yaml(schema);
-  options.config_hash = fmt::format("{:016x}", schema.hash());
   return options;
 }
 

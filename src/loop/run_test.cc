@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "io/file.h"
+#include "io/yaml.h"
 #include "models/tiny_config.h"
 
 namespace hone {
@@ -32,7 +33,27 @@ class RunOfNothing : public ::testing::Test {
     options.total_steps = total_steps;
     options.quiet = true;
     options.effective_config = "{}\n";
+    options.changes_since = [](const io::Json&) { return std::vector<std::string>(); };
     return options;
+  }
+  // As if the one option that changes results had this value.
+  RunOptions options(int64_t total_steps, const std::string& lr) const {
+    RunOptions options = this->options(total_steps);
+    options.effective_config = "lr: " + lr + "\n";
+    options.changes_since = [lr](const io::Json& saved) {
+      const std::string before = io::flow_yaml(saved.at("lr"));
+      return before == lr ? std::vector<std::string>() : std::vector<std::string>{"lr was " + before};
+    };
+    return options;
+  }
+  // What the start of a run says on standard error; with `steps` it is run to its end.
+  std::string told_by(const RunOptions& options, bool steps) {
+    ::testing::internal::CaptureStderr();
+    {
+      TrainingRun run(options);
+      if (steps) outcome(run, [](int64_t) { return metrics(true); });
+    }
+    return ::testing::internal::GetCapturedStderr();
   }
   static Metrics metrics(bool finite) {
     Metrics m;
@@ -134,6 +155,34 @@ TEST_F(RunOfNothing, AStepThatHangsIsToldByTheWatchdog) {
   EXPECT_NE(told.find("watchdog: no progress for"), std::string::npos) << told;
   EXPECT_NE(told.find("main loop"), std::string::npos) << told;
   EXPECT_NE(told.find("step 1"), std::string::npos) << told;
+}
+
+TEST_F(RunOfNothing, TellsOfOptionsThatAreNotThoseOfTheCheckpointItGoesOnFrom) {
+  EXPECT_EQ(told_by(options(2, "1"), true), "");
+  // starts that end before they save anything leave the checkpoint what it was
+  for (int start = 0; start < 2; ++start) EXPECT_EQ(told_by(options(4, "2"), false), "note: lr was 1\n");
+  EXPECT_EQ(told_by(options(4, "1"), false), "");
+  EXPECT_EQ(told_by(options(4, "2"), true), "note: lr was 1\n");
+  EXPECT_EQ(told_by(options(6, "2"), true), "");
+  // into a folder whose own runs had yet other options
+  RunOptions other = options(9, "3"), elsewhere = options(9, "1");
+  other.folder = elsewhere.folder = folder_ + "/other";
+  told_by(other, false);
+  elsewhere.resume_mode = "resume_path";
+  elsewhere.resume_from_path = checkpoint_path(folder_ + "/checkpoints", 2);
+  EXPECT_EQ(told_by(elsewhere, false), "");
+  elsewhere.resume_from_path = checkpoint_path(folder_ + "/checkpoints", 4);
+  EXPECT_EQ(told_by(elsewhere, false), "note: lr was 2\n");
+  elsewhere.allow_changes = true;
+  EXPECT_EQ(told_by(elsewhere, false), "");
+}
+
+TEST_F(RunOfNothing, OfTheOptionsOfACheckpointThatWasSavedWithoutThemItSaysNothing) {
+  told_by(options(2, "1"), true);
+  const std::string saved = checkpoint_path(folder_ + "/checkpoints", 2) + "/training_state/config.yaml";
+  EXPECT_EQ(io::read_file(saved), "lr: 1\n");
+  fs::remove(saved);
+  EXPECT_EQ(told_by(options(4, "2"), false), "");
 }
 
 TEST_F(RunOfNothing, TheTimeOfASaveIsToldWithTheNextStep) {

@@ -13,6 +13,20 @@ bool has_weight_files(const std::string& folder) {
   return io::exists(io::join_path(folder, "model.safetensors")) ||
          io::exists(io::join_path(folder, "model.safetensors.index.json"));
 }
+
+// What the weights and the ids of a checkpoint mean: config.json, and tokenizer.json, whose vocabulary is the support
+// of every softmax and whose texts are scored.
+void check_same_model(const std::string& checkpoint, const std::string& folder) {
+  const auto differs = [&](const std::string& name) {
+    throw Error(fmt::format("{}: expected the model of {}, found another one", io::join_path(folder, name), checkpoint),
+                "undo the change of the model's folder, or train the other model in a run folder of its own");
+  };
+  if (weights::load_config(checkpoint) != weights::load_config(folder)) differs("config.json");
+  const std::string saved = io::join_path(checkpoint, "tokenizer.json");
+  if (io::exists(saved) && io::read_file(saved) != io::read_file(io::join_path(folder, "tokenizer.json"))) {
+    differs("tokenizer.json");
+  }
+}
 }  // namespace
 
 bool starts_from_model(const RunRecipe& run) {
@@ -30,10 +44,7 @@ std::unique_ptr<Decoder> starting_decoder(kernels::Context& ctx, const std::opti
                                           DType dtype) {
   const Doing doing("loading the model");
   if (checkpoint) {
-    if (weights::load_config(*checkpoint) != weights::load_config(folder)) {
-      throw Error(fmt::format("{}/config.json: expected the model of {}, found another one", folder, *checkpoint),
-                  "undo the change of the model's folder, or train the other model in a run folder of its own");
-    }
+    check_same_model(*checkpoint, folder);
     return weights::load_decoder(ctx, *checkpoint, dtype);
   }
   if (load_format != "dummy") return weights::load_decoder(ctx, folder, dtype);

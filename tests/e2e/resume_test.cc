@@ -197,15 +197,38 @@ TEST_F(Resume, OtherDataAreRefusedUnlessAskedForAndNothingLeftHasItsOwnCode) {
   EXPECT_NE(result.err.find("holds checkpoints of an earlier run"), std::string::npos) << result.err;
 }
 
-// What the weights of a checkpoint mean stands in config.json: another one would be saved with weights it does not fit.
+// A start that is killed before it saves leaves its options in the folder, but not in the checkpoint.
+TEST_F(Resume, OptionsThatAreNotThoseOfTheCheckpointAreToldOfAtEveryStart) {
+  for (const std::string kind : {"train", "sft"}) {
+    SCOPED_TRACE(kind);
+    const std::string lr = kind == "train" ? "actor_rollout_ref.actor.optim.lr" : "optim.lr";
+    const std::string note = "note: " + lr + ": saved 0.01, now 0.02";
+    ASSERT_EQ(hone(command(kind, kind, {"trainer.total_training_steps=2"})).code, 0);
+    const Arguments more{lr + "=0.02", "trainer.total_training_steps=400"};
+    Command killed(inputs_.path(), command(kind, kind, more));
+    ASSERT_TRUE(killed.wait_until([&] { return num_metrics(kind) >= 4; }));
+    killed.send(SIGKILL);
+    killed.wait();
+    EXPECT_NE(killed.err().find(note), std::string::npos) << killed.err();
+    ASSERT_EQ(list_checkpoints(run(kind) + "/checkpoints"), (std::vector<int64_t>{2}));
+    const Result result = hone(command(kind, kind, more + Arguments{"trainer.total_training_steps=3"}));
+    EXPECT_EQ(result.code, 0);
+    EXPECT_NE(result.err.find(note), std::string::npos) << result.err;
+    EXPECT_EQ(hone(command(kind, kind, more + Arguments{"trainer.total_training_steps=4"})).err.find(lr),
+              std::string::npos);
+  }
+}
+
+// What the weights of a checkpoint mean stands in config.json, what its ids mean in tokenizer.json: another one would
+// be saved with weights it does not fit.
 TEST_F(Resume, AnotherModelAtTheSamePlaceIsRefused) {
   for (const std::string kind : {"train", "sft"}) {
     SCOPED_TRACE(kind);
     ASSERT_EQ(hone(command(kind, kind, {"trainer.total_training_steps=2"})).code, 0);
     const Bits before = bits_of(run(kind));
-    const auto refused = [&](const char* key, const io::Json& value, const Arguments& more, const char* says) {
-      const std::string path =
-          inputs_ / (key == std::string("eos_token_id") ? "model/generation_config.json" : "model/config.json");
+    const auto refused = [&](const std::string& file, const char* key, const io::Json& value, const Arguments& more,
+                             const std::string& says) {
+      const std::string path = inputs_ / ("model/" + file);
       const std::string as_it_was = io::read_file(path);
       io::Json changed = io::parse_json(as_it_was, path);
       changed.set(key, value);
@@ -217,10 +240,18 @@ TEST_F(Resume, AnotherModelAtTheSamePlaceIsRefused) {
       io::write_file(path, as_it_was);
     };
     const Arguments ask{"trainer.resume_allow_changes=true"};
-    refused("rope_theta", 50.0, {}, "expected the model of ");
-    refused("rope_theta", 50.0, ask, "expected the model of ");
-    refused("rms_norm_eps", 1e-3, ask, "expected the model of ");
-    refused("eos_token_id", 3, {}, "the data's hash was");
+    refused("config.json", "rope_theta", 50.0, {}, "config.json: expected the model of ");
+    refused("config.json", "rope_theta", 50.0, ask, "config.json: expected the model of ");
+    refused("config.json", "rms_norm_eps", 1e-3, ask, "config.json: expected the model of ");
+    refused("generation_config.json", "eos_token_id", 3, {}, "the data's hash was");
+    // one id more, which no prompt has: the same data, another softmax
+    io::Json tokens = io::read_json(inputs_ / "model/tokenizer.json").at("added_tokens");
+    io::Json token = tokens.as_array().back();
+    token.set("id", test::kTinyValidVocab);
+    token.set("content", "<more>");
+    tokens.push_back(token);
+    refused("tokenizer.json", "added_tokens", tokens, {}, "tokenizer.json: expected the model of ");
+    refused("tokenizer.json", "added_tokens", tokens, ask, "tokenizer.json: expected the model of ");
     EXPECT_EQ(hone(command(kind, kind, {"trainer.total_training_steps=4"})).code, 0);
   }
 }
