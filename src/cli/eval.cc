@@ -1,6 +1,7 @@
 // hone eval: a model's score on data, mean@n and pass@n for each data source.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -106,8 +107,9 @@ int run_eval(const EvalArgs& args) {
   Tokenizer tokenizer = Tokenizer::load(args.model);
   const std::vector<Prompt> prompts = load_eval_prompts(args, tokenizer);
   options.max_new_tokens = answer_limit(args.model, args.max_new_tokens, 512, prompts);
-  Inference inference(args.model, std::move(tokenizer), args.dtype, args.threads, args.max_num_seqs, prompts,
-                      options.max_new_tokens);
+  const int64_t answers = std::max<int64_t>(1, args.n * static_cast<int64_t>(prompts.size()));
+  Inference inference(args.model, std::move(tokenizer), args.dtype, args.threads, std::min(args.max_num_seqs, answers),
+                      prompts, options.max_new_tokens);
   if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
   options.end_ids = inference.end_ids();
   Progress progress("eval", static_cast<int64_t>(prompts.size()));

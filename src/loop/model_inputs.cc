@@ -23,7 +23,8 @@ void check_run_memory(const InputOptions& options, const ModelConfig& config, co
   std::vector<MemoryPart> parts{
       {"weights (float32) and their packed forms", static_cast<double>(config.num_parameters() * bytes_per_weight)},
       {"gradients, moments, activations, logits",
-       Trainer::memory_bytes(config, options.dtype, trainer, options.longest_sequence)}};
+       Trainer::memory_bytes(config, options.dtype, trainer,
+                             {static_cast<double>(options.longest_sequence), options.step_ids, options.score_ids})}};
   if (options.engine) {
     parts.push_back({"KV cache of the rollout", static_cast<double>(options.engine->num_kv_blocks) *
                                                     static_cast<double>(KvCache::block_bytes(config, options.dtype))});

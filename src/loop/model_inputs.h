@@ -26,6 +26,7 @@ struct InputOptions {
   int64_t longest_sequence = 0;
   DType dtype = DType::f32;
   TrainerOptions trainer;                  // all but valid_vocab
+  double step_ids = 0, score_ids = 0;      // as TrainerWork has them
   std::optional<EngineOptions> engine;     // of a run that samples
   std::optional<std::string> end_id_hint;  // what to do without an end id; nothing where none is needed
   bool quiet = false;

@@ -1,5 +1,6 @@
 #include "loop/sft.h"
 
+#include <limits>
 #include <memory>
 
 #include "loop/model_inputs.h"
@@ -40,6 +41,9 @@ InputOptions input_options(const SftRecipe& recipe, DType dtype, const RunFlags&
   options.longest_sequence = recipe.data.max_length;
   options.dtype = dtype;
   options.trainer = trainer_options(recipe.optim, recipe.optim.clip_grad, recipe.data.max_token_len_per_gpu);
+  options.step_ids = static_cast<double>(recipe.data.train_batch_size) * static_cast<double>(recipe.data.max_length);
+  // rows of the validation are not counted yet
+  options.score_ids = recipe.data.val_files.empty() ? 0 : std::numeric_limits<double>::infinity();
   options.end_id_hint = "an answer has to end on an id that the model can learn";
   options.quiet = flags.quiet;
   return options;
@@ -145,6 +149,8 @@ Metrics SftTraining::step(int64_t global_step) {
   std::vector<TrainSequence> batch;
   for (const DrawnRow& drawn : order_.next_batch()) batch.push_back(inputs_.train[drawn.row]);
   const double lr = learning_rate(lr_schedule(recipe_.optim, run_.total_steps()), global_step - 1);
+  int64_t num_ids = 0;
+  for (const TrainSequence& sequence : batch) num_ids += static_cast<int64_t>(sequence.ids.size());
   const TrainStep done = trainer_.step(batch, Objective{}, lr);
   metrics.set("train/loss", done.loss);
   metrics.set("train/grad_norm", done.optimizer.grad_norm);
@@ -152,7 +158,7 @@ Metrics SftTraining::step(int64_t global_step) {
   metrics.set("training/num_updates", done.optimizer.outcome == StepOutcome::applied);
   metrics.set("training/num_steps_not_finite", done.optimizer.outcome == StepOutcome::not_finite);
   metrics.set("training/num_steps_zero_gradient", done.optimizer.outcome == StepOutcome::zero_gradient);
-  metrics.set("perf/total_num_tokens", static_cast<double>(done.num_rows));
+  metrics.set("perf/total_num_tokens", static_cast<double>(num_ids));
   const int64_t test_freq = recipe_.trainer.test_freq;
   if (!inputs_.validation.empty() && test_freq > 0 && (global_step % test_freq == 0 || run_.is_last(global_step))) {
     Timed timed(metrics, "testing");

@@ -1,4 +1,4 @@
-// Learning rate of a step: linear warm-up from 0, then constant or cosine (verl's rule, one value per trainer step).
+// Learning rate of a step: linear warm-up, then constant or cosine (verl's rule, one value per trainer step).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ struct LrSchedule {
   double num_cycles = 0.5;
 };
 
-// step counts from 0. Warm-up: lr * (step + 1) / warmup_steps, so that the first update is not lost.
+// step counts from 0. Warm-up: lr * (step + 1) / warmup_steps, so that the first update is not lost (verl: step /
+// warmup_steps).
 double learning_rate(const LrSchedule& schedule, int64_t step);
 
 }  // namespace hone

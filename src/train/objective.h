@@ -12,12 +12,13 @@ struct Objective {
   algorithms::ClipRange clip;
   algorithms::LossAggregation aggregation = algorithms::LossAggregation::token_mean;
   double loss_scale_factor = 1.0;  // seq-mean-token-sum-norm
-  double entropy_coeff = 0.0;      // loss -= entropy_coeff * aggregated entropy
+  double entropy_coeff = 0.0;      // what is minimised: loss - entropy_coeff * aggregated entropy
 };
 
 struct ObjectiveRow {
-  double loss = 0;     // weighted
-  float dlogprob = 0;  // gradients of the weighted loss
+  double loss = 0;          // weighted, without the entropy's term
+  double entropy_loss = 0;  // that term, weighted
+  float dlogprob = 0;       // gradients of the sum
   float dentropy = 0;
   bool clipped = false, clipped_lower = false;
 };
@@ -36,7 +37,7 @@ inline ObjectiveRow objective_row(const Objective& objective, float logprob, flo
     row.clipped = token.clipped;
     row.clipped_lower = token.clipped_lower;
   }
-  row.loss -= objective.entropy_coeff * weight * double{entropy};
+  row.entropy_loss = -objective.entropy_coeff * weight * double{entropy};
   row.dentropy = static_cast<float>(-objective.entropy_coeff * weight);
   return row;
 }

@@ -181,6 +181,7 @@ bool Trainer::head_sweep(std::span<const TrainSequence> sequences, std::span<con
       any = any || o.dlogprob != 0.0f || o.dentropy != 0.0f;
       const double difference = double{part.logprob_R[r]} - double{old};
       result.loss += o.loss;
+      result.entropy_loss += o.entropy_loss;
       result.entropy += double{part.entropy_R[r]};
       result.ppo_kl -= difference;
       result.clip_fraction += o.clipped;
@@ -202,18 +203,21 @@ bool Trainer::head_sweep(std::span<const TrainSequence> sequences, std::span<con
     any_in_batch = any_in_batch || any;
   }
   result.num_tokens += R;
-  result.num_rows += packed_.batch.num_tokens();
   return any_in_batch;
 }
 
 double Trainer::memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
-                             int64_t longest_sequence) {
-  const auto tokens = static_cast<double>(std::max(options.micro_batch_tokens, longest_sequence));
-  const int64_t states = config.num_parameters() * 3 * int64_t{sizeof(float)};
+                             const TrainerWork& work) {
+  const double largest = std::max(static_cast<double>(options.micro_batch_tokens), work.longest_sequence);
+  const double step = std::min(largest, work.step_ids), score = std::min(largest, work.score_ids);
+  const auto states = static_cast<double>(config.num_parameters() * 3 * int64_t{sizeof(float)});
   const int64_t widest = std::max(2 * config.intermediate_size, config.q_size() + 2 * config.kv_size());
-  const int64_t scratch_per_token = (4 * config.hidden_size + 3 * widest) * int64_t{sizeof(float)};
-  const int64_t per_token = Decoder::activation_bytes_per_token(config, dtype) + scratch_per_token;
-  return static_cast<double>(states) + tokens * static_cast<double>(per_token) +
+  const auto scratch = static_cast<double>((4 * config.hidden_size + 3 * widest) * int64_t{sizeof(float)});
+  const auto activations = static_cast<double>(Decoder::activation_bytes_per_token(config, dtype));
+  // scoring keeps of the activations those of one layer, and the keys and values of all
+  const auto kept = activations / static_cast<double>(config.num_layers) +
+                    static_cast<double>(KvCache::block_bytes(config, dtype)) / kernels::kKvBlock;
+  return states + step * activations + std::max(step * scratch, score * (kept + scratch)) +
          2.0 * static_cast<double>(options.logits_bytes);
 }
 

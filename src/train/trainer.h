@@ -21,8 +21,17 @@ struct TrainerOptions {
   int64_t logits_bytes = 48 << 20;     // at most this much of [rows, vocabulary] in float at once (one row at least)
 };
 
+// The most that a run hands to its trainer, in ids: micro-batches are no larger, whatever the token budget. Doubles, so
+// that no size overflows.
+struct TrainerWork {
+  double longest_sequence = 0;
+  double step_ids = 0;   // of one optimizer batch
+  double score_ids = 0;  // of one call of score(); 0: there is none
+};
+
 struct TrainStep {
-  double loss = 0;           // aggregated over the optimizer batch
+  double loss = 0;           // aggregated over the optimizer batch, without the entropy's term
+  double entropy_loss = 0;   // that term; what the gradient is of is the sum of the two
   double entropy = 0;        // mean over tokens with loss, nats
   double ppo_kl = 0;         // mean of old_logprob - logprob
   double clip_fraction = 0;  // shares of tokens with loss
@@ -32,7 +41,6 @@ struct TrainStep {
   double probs_difference_std = 0;  // of the population
   double publish_seconds = 0;
   int64_t num_tokens = 0;  // with loss
-  int64_t num_rows = 0;    // fed to the forward
   OptimizerStep optimizer;
 };
 
@@ -48,12 +56,10 @@ class Trainer {
   // Log-prob of every response id with loss, as the loss sees it; 0 for the others. [sequence][response]
   std::vector<std::vector<float>> score(std::span<const TrainSequence> sequences);
 
-  Decoder& decoder() { return decoder_; }
   Optimizer& optimizer() { return optimizer_; }
-  // Bytes needed beside the decoder's own: moments, gradients, activations of a micro-batch, logits. As a double, so
-  // that no budget overflows.
+  // Bytes needed beside the decoder's own: moments, gradients, activations of a micro-batch, logits.
   static double memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
-                             int64_t longest_sequence);
+                             const TrainerWork& work);
 
  private:
   struct Rows;  // per-row values of one micro-batch

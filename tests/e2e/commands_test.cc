@@ -84,10 +84,19 @@ TEST_F(Commands, SizesThatDoNotDivideRunAndArePrintedInOneSentence) {
 
 TEST_F(Commands, ARunThatCannotFitIsRefusedWithTheNumbers) {
   const std::vector<std::string> parts{"this run does not fit: it needs", "GiB are available", "KV cache"};
-  expect_refused(train({"actor_rollout_ref.actor.ppo_max_token_len_per_gpu=2147483647"}), parts);
+  // a budget is no need: a micro-batch is never more than an optimizer batch, nor the cache more than the answers
+  const std::string budget = "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=2147483647";
+  EXPECT_EQ(train({budget, "--check"}).code, 0);
+  expect_refused(train({budget, "data.train_batch_size=10", "actor_rollout_ref.actor.ppo_mini_batch_size=10",
+                        "actor_rollout_ref.rollout.n=1000000"}),
+                 parts);
   expect_refused(train({"actor_rollout_ref.actor.ppo_max_token_len_per_gpu=1000000000000000000"}),
                  {"expected at most 2147483647"});
-  expect_refused(sft({"data.max_token_len_per_gpu=2147483647"}), {"this run does not fit: it needs"});
+  EXPECT_EQ(sft({"data.max_token_len_per_gpu=2147483647", "--check"}).code, 0);
+  for (const std::string& more :
+       Arguments{"data.train_batch_size=1000000000", "data.val_files=" + inputs_.path() + "/sft.jsonl"}) {
+    expect_refused(sft({"data.max_token_len_per_gpu=2147483647", more}), {"this run does not fit: it needs"});
+  }
   expect_refused(train({"actor_rollout_ref.rollout.n=1000000", "data.train_batch_size=10",
                         "actor_rollout_ref.rollout.max_num_seqs=2147483647"}),
                  parts);
@@ -204,6 +213,14 @@ TEST_F(Commands, GenerateIsAFunctionOfTheSeed) {
   expect_refused(hone(eval + Arguments{"--dump", inputs_ / "val.jsonl/x.jsonl"}), {"val.jsonl"});
   expect_refused(hone(eval + Arguments{"--max-samples", "0"}), {"--max-samples: expected at least 1, or -1 for all"});
   expect_refused(hone(eval + Arguments{"--n", "3000000000"}), {"--n: expected at least 1, at most 1000000"});
+}
+
+TEST_F(Commands, EvalReservesACacheForTheAnswersThatThereAre) {
+  const Arguments eval{"eval", "--model", inputs_ / "model", "--data", inputs_ / "val.jsonl", "--max-new-tokens", "9"};
+  const Result small = hone(eval), large = hone(eval + Arguments{"--max-num-seqs", "1000000000000"});
+  EXPECT_EQ(large.code, 0) << large.err;
+  EXPECT_EQ(large.out, small.out);
+  expect_refused(hone(eval + Arguments{"--max-num-seqs", "0"}), {"max_num_seqs is 0", "at least 1"});
 }
 
 // Option parsers like to take "[a,b]" for a list.

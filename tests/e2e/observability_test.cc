@@ -82,6 +82,19 @@ TEST_F(Observability, EveryMetricThatIsDefinedForAKindOfRunIsEmittedByIt) {
   EXPECT_EQ(missing(emitted(sft), &MetricDefinition::in_sft), "");
 }
 
+TEST_F(Observability, TheTokensOfAStepOfSftAreAllIdsOfItsRows) {
+  const std::string path = inputs_ / "rows.jsonl", sft = inputs_ / "sft";
+  io::write_file(path, R"({"prompt": "1+1=", "response": "02"})"
+                       "\n"
+                       R"({"prompt": "7=", "response": "7"})"
+                       "\n");
+  const Result result = run_hone(
+      inputs_.path(), tiny_sft(inputs_.path(), sft) + Arguments{"data.train_files=" + path, "data.train_batch_size=2",
+                                                                "trainer.total_training_steps=2"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(metric(sft, "perf/total_num_tokens"), (std::vector<double>{11, 11})) << "4 + 2 + end id, 2 + 1 + end id";
+}
+
 TEST_F(Observability, LoggersGetTheNumbersOfMetricsJsonlAndOnResumeNoStepTwice) {
   const Arguments more{"trainer.logger=['console','file','tensorboard','wandb']", "trainer.total_training_steps=4",
                        "trainer.save_freq=2"};

@@ -76,10 +76,10 @@ class GradientCheck {
       w.data[i] = static_cast<float>(double{before[i]} + t * double{direction[i]});
     }
     decoder_.publish(ctx_, 1);
-    const double loss = trainer_.accumulate(sequences_, objective_).loss;
+    const TrainStep step = trainer_.accumulate(sequences_, objective_);
     std::copy(before.begin(), before.end(), w.data);
     decoder_.publish(ctx_, 1);
-    return loss;
+    return step.loss + step.entropy_loss;
   }
 
   kernels::Context ctx_{1};
@@ -107,8 +107,12 @@ void check(const ModelConfig& config) {
     const std::vector<float>& gradient = check.gradient(p);
     const double size = norm(gradient), root_mean_square = size / std::sqrt(static_cast<double>(gradient.size()));
     ASSERT_GT(size, 1e-3) << check.name(p);
-    // a whole direction sees every element, single ones see where they stand
+    // along itself the gradient is as large as it can be against the noise: a wrong size shows
     std::vector<float> direction(gradient.size());
+    for (size_t i = 0; i < direction.size(); ++i) direction[i] = static_cast<float>(gradient[i] / size);
+    const double step = size > 0.1 ? kStep / 4 : kStep;  // a steep way bends more
+    EXPECT_NEAR(check.along(p, direction, step), size, kNoise * kStep / step + 0.01 * size) << check.name(p);
+    // a whole direction sees every element, single ones see where they stand
     double expected = 0;
     for (size_t i = 0; i < direction.size(); ++i) {
       direction[i] = random_normal({3, Stream::test}, p, 0, static_cast<uint32_t>(i));

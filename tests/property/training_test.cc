@@ -134,12 +134,13 @@ TEST(Training, MicroBatchesChangeNeitherLossNorGradient) {
         Model model(budgets[b]);
         const TrainStep step = model.trainer->accumulate(sequences, objective);
         const std::vector<float> now = model.gradient();
+        const double whole_loss = step.loss + step.entropy_loss;
         if (b == 0) {
-          loss = step.loss;
+          loss = whole_loss;
           gradient = now;
           continue;
         }
-        EXPECT_NEAR(step.loss, loss, 1e-6 * std::abs(loss));
+        EXPECT_NEAR(whole_loss, loss, 1e-6 * std::abs(loss));
         double error = 0, size = 0;
         for (size_t i = 0; i < now.size(); ++i) {
           error += (double{now[i]} - gradient[i]) * (double{now[i]} - gradient[i]);
@@ -173,6 +174,29 @@ TEST(Training, TheLossIsAggregatedAsTheModeSays) {
   EXPECT_NEAR(loss(LossAggregation::seq_mean_token_sum), -sum / 3, 1e-12);
   EXPECT_NEAR(loss(LossAggregation::seq_mean_token_mean), -(0.5 - 2.0 + 4.0) / 3, 1e-12);
   EXPECT_NEAR(loss(LossAggregation::seq_mean_token_sum_norm), -sum / 12, 1e-12);
+  // the entropy's term stands apart
+  objective.entropy_coeff = 0.25;
+  objective.aggregation = LossAggregation::token_mean;
+  const TrainStep step = model.trainer->accumulate(sequences, objective);
+  EXPECT_NEAR(step.loss, -sum / 10, 1e-12);
+  EXPECT_GT(step.entropy, 1.0);
+  EXPECT_NEAR(step.entropy_loss, -0.25 * step.entropy, 1e-12);
+}
+
+TEST(Training, TheMemoryAskedForIsThatOfMicroBatchesThatCanBe) {
+  const auto bytes = [](int64_t budget, const TrainerWork& work) {
+    return Trainer::memory_bytes(test::tiny_config(), DType::f32, options_of(budget), work);
+  };
+  const TrainerWork small{20, 100, 0};
+  EXPECT_EQ(bytes(16384, small), bytes(100, small)) << "no micro-batch is larger than its optimizer batch";
+  EXPECT_EQ(bytes(5, small), bytes(20, small)) << "the longest sequence is never cut";
+  EXPECT_LT(bytes(20, small), bytes(100, small));
+  EXPECT_LT(bytes(16384, small), bytes(16384, {20, 101, 0}));
+  EXPECT_LT(bytes(16384, {20, 16384, 0}), 1.01 * bytes(16384, {20, 1e30, 0})) << "nor than the budget";
+  const double steps_alone = bytes(16384, small), infinity = std::numeric_limits<double>::infinity();
+  EXPECT_LT(steps_alone, bytes(16384, {20, 100, 16384})) << "scoring makes micro-batches of its own";
+  EXPECT_EQ(bytes(16384, {20, 100, infinity}), bytes(16384, {20, 100, 16384}));
+  EXPECT_LT(bytes(16384, {20, 100, 16384}), bytes(16384, {20, 16384, 0})) << "but keeps one layer";
 }
 
 TEST(Training, AnEmptyAnswerTakesNoPartAndAnEndIdAloneDoes) {
