@@ -2,28 +2,24 @@
 
 #include <cmath>
 
+#include "bench/filler.h"
+
 namespace hone::bench {
 
 namespace {
 
 constexpr int64_t kWakerSize = 64;
 
-// Values of about unit variance without a pattern that a sum would feel.
-float value(uint64_t i) {
-  const uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15u;
-  return static_cast<float>(static_cast<int32_t>((bits ^ (bits >> 29)) >> 32)) * 0x1p-30f;
-}
-
 Buffer<float> values(int64_t size) {
   Buffer<float> out(size);
-  for (int64_t i = 0; i < size; ++i) out[i] = value(static_cast<uint64_t>(i));
+  for (int64_t i = 0; i < size; ++i) out[i] = filler(static_cast<uint64_t>(i));
   return out;
 }
 
 Buffer<char> compute_values(DType dtype, int64_t size) {
   Buffer<char> out(size * size_bytes(dtype));
   for (int64_t i = 0; i < size; ++i) {
-    const float v = value(static_cast<uint64_t>(i));
+    const float v = filler(static_cast<uint64_t>(i));
     if (dtype == DType::f32) {
       reinterpret_cast<float*>(out.data())[i] = v;
     } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "bench/filler.h"
 #include "core/error.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
@@ -38,10 +39,7 @@ constexpr ModelShape kShapes[] = {
 
 // Between -0.04 and 0.04, a function of the place.
 void dummy_values(int64_t begin, int64_t size, float* out) {
-  for (int64_t i = 0; i < size; ++i) {
-    const uint64_t bits = (static_cast<uint64_t>(begin + i) + 1) * 0x9e3779b97f4a7c15u;
-    out[i] = static_cast<float>(static_cast<int32_t>(bits >> 32)) * 0x1.4p-36f;
-  }
+  for (int64_t i = 0; i < size; ++i) out[i] = filler(static_cast<uint64_t>(begin + i)) * 0x1.4p-6f;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bench/bench_model.h"
+#include "bench/filler.h"
 #include "bench/opening.h"
 #include "bench/timing.h"
 #include "core/random.h"
@@ -24,13 +25,9 @@ constexpr Case kCases[] = {
 };
 constexpr double kRepetitionSeconds = 0.1;
 
-// Values of about unit variance in every key and value: denormals or zeros would be measured as something else.
 template <class T>
 void fill(void* data, int64_t size) {
-  for (int64_t i = 0; i < size; ++i) {
-    const uint64_t bits = (static_cast<uint64_t>(i) + 1) * 0x9e3779b97f4a7c15u;
-    static_cast<T*>(data)[i] = T(static_cast<float>(static_cast<int32_t>((bits ^ (bits >> 29)) >> 32)) * 0x1p-30f);
-  }
+  for (int64_t i = 0; i < size; ++i) static_cast<T*>(data)[i] = T(filler(static_cast<uint64_t>(i)));
 }
 
 KvCache filled_cache(const ModelConfig& config, DType dtype, int64_t num_blocks) {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include "bench/bench_model.h"
 #include "bench/opening.h"
 #include "bench/timing.h"
 #include "core/random.h"
+#include "loop/process_memory.h"
 #include "train/trainer.h"
 
 namespace hone::bench {
@@ -40,19 +39,6 @@ double step_flops(const ModelConfig& config) {
     flops += 3 * operation.flops;
   }
   return flops;
-}
-
-// Largest resident memory of this process so far; absent where the system does not say.
-std::optional<double> peak_memory_bytes() {
-  std::ifstream file("/proc/self/status");
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.rfind("VmHWM:", 0) != 0) continue;
-    double kib = 0;
-    std::istringstream(line.substr(6)) >> kib;
-    return kib * 1024;
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -87,7 +73,7 @@ int run_train(const Options& options) {
   line.flops = step_flops(config);
   line.bytes = 3 * static_cast<double>(config.num_parameters() * size_bytes(DType::bf16));
   line.ratio = line.flops / line.seconds / line.roofs.roof_flops;
-  line.peak_memory_bytes = peak_memory_bytes();
+  line.peak_memory_bytes = peak_resident_bytes();
   options.print(options.json ? line.json() : line.text());
   return 0;
 }

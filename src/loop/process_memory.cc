@@ -46,6 +46,11 @@ int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
+std::optional<int64_t> peak_resident_bytes() {
+  const int64_t kib = number_after("/proc/self/status", "VmHWM:");
+  return kib < 0 ? std::nullopt : std::optional(kib * 1024);
+}
+
 int64_t available_bytes() {
   int64_t available = number_after("/proc/meminfo", "MemAvailable:") * 1024;
   if (available < 0) available = std::numeric_limits<int64_t>::max();

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace hone {
 
 int64_t resident_bytes();
+// The largest so far; absent where the system does not say.
+std::optional<int64_t> peak_resident_bytes();
 // What can still be had without swapping: MemAvailable, or what is left of the control group's limit if that is less.
 int64_t available_bytes();
 
