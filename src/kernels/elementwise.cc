@@ -35,11 +35,4 @@ void convert(Context& ctx, ComputeView y_TD, View<const float> x_TD) {
   for_rows(ctx, x_TD.rows, x_TD.cols, [&](int64_t t) { kernel(y_TD.row(t), x_TD.row(t), x_TD.cols); });
 }
 
-void add(Context& ctx, View<float> y_TD, View<const float> x_TD) {
-  HONE_CHECK(y_TD.rows == x_TD.rows && y_TD.cols == x_TD.cols, "y {}x{}, x {}x{}", y_TD.rows, y_TD.cols, x_TD.rows,
-             x_TD.cols);
-  const auto kernel = ctx.target.rows->elementwise->add;
-  for_rows(ctx, x_TD.rows, x_TD.cols, [&](int64_t t) { kernel(y_TD.row(t), x_TD.row(t), x_TD.cols); });
-}
-
 }  // namespace hone::kernels

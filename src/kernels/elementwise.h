@@ -1,4 +1,4 @@
-// Element-wise operations: SwiGLU (Shazeer 2020), conversion to the compute dtype, bias-free residual sums.
+// Element-wise operations: SwiGLU (Shazeer 2020), conversion to the compute dtype.
 // T = tokens, F = MLP width.
 #pragma once
 
@@ -14,7 +14,5 @@ void swiglu_backward(Context& ctx, ComputeView d_gate_up_T2F, View<const float> 
 
 // y = x rounded to the compute dtype of y.
 void convert(Context& ctx, ComputeView y_TD, View<const float> x_TD);
-// y += x.
-void add(Context& ctx, View<float> y_TD, View<const float> x_TD);
 
 }  // namespace hone::kernels

@@ -96,22 +96,5 @@ TEST(Convert, RoundsToNearestEvenAndKeepsBadNumbers) {
   }
 }
 
-TEST(Add, AddsInPlace) {
-  for (const int64_t width : widths()) {
-    Matrix x(40, width, 1), y(40, width, 2);
-    const std::vector<float> got = same_everywhere([&](Context& ctx) {
-      Matrix sum = y;
-      std::vector<float> out;
-      add(ctx, sum.f32(), x.f32());
-      sum.expect_guards();
-      append(out, sum.f32());
-      return out;
-    });
-    for (int64_t i = 0; i < 40 * width; ++i) {
-      EXPECT_EQ(got[static_cast<size_t>(i)], y.f32()(i / width, i % width) + x.f32()(i / width, i % width));
-    }
-  }
-}
-
 }  // namespace
 }  // namespace hone::kernels

@@ -35,8 +35,6 @@ class Inference {
     return end_ids_.note;
   }  // for the user, where end ids are not as they should be
   Engine& engine() { return *engine_; }
-  const kernels::Context& context() const { return ctx_; }
-  const Decoder& decoder() const { return *decoder_; }
 
  private:
   kernels::Context ctx_;

@@ -36,9 +36,8 @@ Progress::~Progress() {
   std::fflush(stderr);
 }
 
-void Progress::update(int64_t done, const std::string& detail) {
+void Progress::update(int64_t done) {
   done_ = done;
-  detail_ = detail;
   const auto now = std::chrono::steady_clock::now();
   const double since = std::chrono::duration<double>(now - printed_).count();
   if (quiet_ || since < (terminal_ ? kTerminalInterval : kPlainInterval)) return;
@@ -54,7 +53,6 @@ void Progress::print(bool last) {
   shown_ = true;
   std::string line = phase_;
   if (total_ > 0) line += fmt::format(" {}/{}", done_, total_);
-  if (!detail_.empty()) line += "  " + detail_;
   if (last) {
     line += "  " + format_seconds(seconds());
   } else if (total_ > 0 && done_ > 0) {

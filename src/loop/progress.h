@@ -1,5 +1,5 @@
-// Progress: one line per phase with the time left, on standard error. On a terminal the line is rewritten in place;
-// elsewhere a plain line is printed when the phase ends and, in long phases, every ten seconds.
+// Progress: one line per phase with the time left, on standard error. On a terminal the line is rewritten in place and
+// goes with the phase; elsewhere a phase of more than ten seconds prints a plain line every ten and one when it ends.
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,13 @@ class Progress {
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  void update(int64_t done, const std::string& detail = "");
+  void update(int64_t done);
 
  private:
   void print(bool last);
   double seconds() const;
 
-  std::string phase_, detail_;
+  std::string phase_;
   int64_t total_, done_ = 0;
   bool quiet_, terminal_;
   std::chrono::steady_clock::time_point start_, printed_;

@@ -92,7 +92,7 @@ void add_rewards(Schema& s) {
           {"rollout.*", ValueKind::any},
           {"data_processor_config.*", ValueKind::any}});
   s.alternatives(p + "micro_batch_size", p + "micro_batch_size_per_gpu");
-  accept(s, p, "scorers are quick, and run when the answers of a group are complete",
+  accept(s, p, "scorers are quick, and run when all answers of the step are there",
          {{"launch_reward_fn_async", false},
           {"use_reward_loop", true},
           {"num_workers", 1},

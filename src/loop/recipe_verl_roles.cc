@@ -114,7 +114,7 @@ void add_optimizer(Schema& s, const std::string& p) {
           {"use_precision_aware_optimizer", false}});
   s.refused(p + "override_optimizer_config.*", {}, "AdamW is what there is");
   s.refused(p + "lr_decay_style", {"constant"}, "lr_scheduler_type is the key");
-  s.refused(p + "lr_warmup_init", {0.0}, "warm-up begins at 0");
+  s.refused(p + "lr_warmup_init", {0.0}, "step k of the warm-up takes k / lr_warmup_steps of lr");
   s.refused(p + "min_lr", {0.0}, "min_lr_ratio is the key");
   s.refused(p + "weight_decay_incr_style", {"constant"}, kNotYet);
 }

@@ -73,7 +73,9 @@ void add_run_fields(Schema& s, RunRecipe& run) {
 void add_optim_fields(Schema& s, const std::string& p, OptimRecipe& o, const std::string& scheduler_key) {
   s.field(p + "lr", &o.lr, "Learning rate.").at_least(0).also_called({"learning_rate"});
   s.field(p + "lr_warmup_steps", &o.lr_warmup_steps,
-          "Steps of linear warm-up; below 0 = lr_warmup_steps_ratio decides.")
+          "Steps of linear warm-up; below 0 = lr_warmup_steps_ratio decides. Step k of them takes k / lr_warmup_steps "
+          "of lr "
+          "(verl: k - 1).")
       .at_least(-1)
       .also_called({"warmup_steps"});
   s.field(p + "lr_warmup_steps_ratio", &o.lr_warmup_steps_ratio, "Warm-up as a share of all steps.")

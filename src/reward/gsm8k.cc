@@ -46,7 +46,7 @@ std::string_view run_at(std::string_view text, size_t begin) {
   return end > number ? text.substr(begin, end - begin) : std::string_view();
 }
 
-std::optional<std::string> find_strict(std::string_view text) {
+std::optional<std::string> find_number(std::string_view text) {
   constexpr std::string_view kMark = "#### ";
   for (size_t mark = text.rfind(kMark); mark != std::string_view::npos;) {
     if (const auto number = read_number(run_at(text, mark + kMark.size()))) return number;
@@ -56,19 +56,10 @@ std::optional<std::string> find_strict(std::string_view text) {
   return {};
 }
 
-std::optional<std::string> find_flexible(std::string_view text) {
-  const size_t digit = text.find_last_of(kDigits);
-  if (digit == std::string_view::npos) return {};
-  size_t begin = text.find_last_not_of(kNumberCharacters, digit);
-  begin = begin == std::string_view::npos ? 0 : begin + 1;
-  if (begin > 0 && text[begin - 1] == '-') --begin;
-  return read_number(run_at(text, begin));
-}
-
 }  // namespace
 
-Score score_gsm8k(std::string_view text, std::string_view ground_truth, Gsm8kMethod method) {
-  const auto number = method == Gsm8kMethod::strict ? find_strict(text) : find_flexible(text);
+Score score_gsm8k(std::string_view text, std::string_view ground_truth) {
+  const auto number = find_number(text);
   if (!number) return {0.0f, "no answer found", {{"pred", ""}}};
   const bool right = *number == without_thousands_commas(ground_truth);
   return {right ? 1.0f : 0.0f, right ? "right" : fmt::format("wrong: {}", *number), {{"pred", *number}}};

@@ -1,7 +1,6 @@
 // Data source openai/gsm8k: the number of an answer against the number of the ground truth, as text.
-// The rules are verl's (strict: the last "#### NUMBER"; flexible: the last number), but the whole answer is searched,
-// in linear time, and a comma or full stop after a number is no part of it; commas separate thousands only in groups of
-// three.
+// The rules are verl's strict ones (the last "#### NUMBER"), but the whole answer is searched, in linear time, and a
+// comma or full stop after a number is no part of it; commas separate thousands only in groups of three.
 #pragma once
 
 #include <optional>
@@ -12,11 +11,9 @@
 
 namespace hone {
 
-enum class Gsm8kMethod { strict, flexible };
-
 // 1 when the number is the ground truth, otherwise 0; "no answer found" when there is no number. The
 // number is reported as `pred`.
-Score score_gsm8k(std::string_view text, std::string_view ground_truth, Gsm8kMethod method);
+Score score_gsm8k(std::string_view text, std::string_view ground_truth);
 
 // A ground truth holds at least one digit.
 std::optional<std::string> find_gsm8k_fault(std::string_view ground_truth);

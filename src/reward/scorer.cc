@@ -24,8 +24,7 @@ constexpr Scorer kScorers[] = {
     {"hone/arithmetic", [](const Answer& a) { return score_arithmetic(a.text, a.ground_truth, a.finish); },
      find_arithmetic_fault},
     {"hone/countdown", [](const Answer& a) { return score_countdown(a.text, a.ground_truth); }, find_countdown_fault},
-    {"openai/gsm8k", [](const Answer& a) { return score_gsm8k(a.text, a.ground_truth, Gsm8kMethod::strict); },
-     find_gsm8k_fault},
+    {"openai/gsm8k", [](const Answer& a) { return score_gsm8k(a.text, a.ground_truth); }, find_gsm8k_fault},
 };
 
 const Scorer* find_scorer(std::string_view data_source) {
