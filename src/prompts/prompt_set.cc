@@ -12,9 +12,9 @@ namespace hone {
 
 namespace {
 
-class Reader {
+class PromptReader {
  public:
-  Reader(const PromptSetOptions& options, const Tokenizer& tokenizer, io::Faults& faults)
+  PromptReader(const PromptSetOptions& options, const Tokenizer& tokenizer, io::Faults& faults)
       : options_(options),
         tokenizer_(tokenizer),
         faults_(faults),
@@ -114,7 +114,7 @@ class Reader {
 
 PromptSet load_prompts(const PromptSetOptions& options, const Tokenizer& tokenizer, io::Faults& faults) {
   HONE_CHECK(options.max_prompt_length > 0, "max_prompt_length {}", options.max_prompt_length);
-  Reader reader(options, tokenizer, faults);
+  PromptReader reader(options, tokenizer, faults);
   for (const std::string& file : options.files) reader.read_file(file);
   PromptSet set = reader.take();
   if (set.prompts.empty() && faults.empty()) {

@@ -36,9 +36,9 @@ std::string limit_length(SftExample& example, const SftSetOptions& options) {
   return "";
 }
 
-class Reader {
+class ExampleReader {
  public:
-  Reader(const SftSetOptions& options, const Tokenizer& tokenizer, int32_t end_id, io::Faults& faults)
+  ExampleReader(const SftSetOptions& options, const Tokenizer& tokenizer, int32_t end_id, io::Faults& faults)
       : options_(options),
         tokenizer_(tokenizer),
         end_id_(end_id),
@@ -102,7 +102,7 @@ class Reader {
 
 SftSet load_sft_set(const SftSetOptions& options, const Tokenizer& tokenizer, int32_t end_id, io::Faults& faults) {
   HONE_CHECK(options.truncation != Truncation::middle, "SFT rows are cut left or right");
-  Reader reader(options, tokenizer, end_id, faults);
+  ExampleReader reader(options, tokenizer, end_id, faults);
   for (const std::string& file : options.files) reader.read_file(file);
   return reader.take();
 }
