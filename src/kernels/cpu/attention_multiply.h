@@ -2,6 +2,7 @@
 // so that the cut into register tiles never shows in the bits. Only for attention*_target.cc.
 #pragma once
 
+#include "kernels/cpu/row_vec.h"
 #include "kernels/cpu/vec.h"
 
 namespace hone::kernels::cpu::HONE_TARGET {
@@ -11,20 +12,6 @@ HONE_INLINE Vec load_any(const float* p) { return load(p); }
 HONE_INLINE Vec load_any(const uint16_t* p) { return load_bf16(p); }
 HONE_INLINE Vec load_any_n(const float* p, int n) { return load_n(p, n); }
 HONE_INLINE Vec load_any_n(const uint16_t* p, int n) { return load_bf16_n(p, n); }
-HONE_INLINE void store_any_n(float* p, Vec a, int n) {
-  if (n == kLanes) {
-    store(p, a);
-  } else {
-    store_n(p, a, n);
-  }
-}
-HONE_INLINE void store_any_n(uint16_t* p, Vec a, int n) {
-  if (n == kLanes) {
-    store_bf16(p, a);
-  } else {
-    store_bf16_n(p, a, n);
-  }
-}
 
 // Where the accumulators start: 0, c, or c[m] * factors[m].
 enum class Start { zero, add, scaled };
@@ -169,7 +156,7 @@ template <class T>
 void store_scaled(T* out, const float* in, float factor, int64_t n) {
   for (int64_t i = 0; i < n; i += kLanes) {
     const int count = static_cast<int>(n - i < kLanes ? n - i : kLanes);
-    store_any_n(out + i, load(in + i) * set1(factor), count);
+    put(out + i, load(in + i) * set1(factor), count);
   }
 }
 

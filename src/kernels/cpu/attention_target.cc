@@ -3,6 +3,7 @@
 // A row sees only lanes up to its own position: scores beyond are replaced, values beyond are not read.
 #include "kernels/cpu/attention_kernels.h"
 #include "kernels/cpu/attention_multiply.h"
+#include "kernels/cpu/row_vec.h"
 #include "kernels/cpu/vec.h"
 
 namespace hone::kernels::cpu::HONE_TARGET {
@@ -150,7 +151,7 @@ void add_parts(float* out, const float* const* parts, int64_t num_parts, int64_t
     const int count = static_cast<int>(n - i < kLanes ? n - i : kLanes);
     Vec total = load_n(parts[0] + i, count);
     for (int64_t p = 1; p < num_parts; ++p) total = total + load_n(parts[p] + i, count);
-    store_any_n(out + i, total + load_n(out + i, count), count);
+    put(out + i, total + load_n(out + i, count), count);
   }
 }
 

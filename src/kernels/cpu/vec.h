@@ -82,7 +82,6 @@ HONE_INLINE void store_bf16_n(uint16_t* p, Vec a, int n) { _mm256_mask_storeu_ep
 HONE_INLINE VecInt bits(Vec a) { return {_mm512_castps_si512(a.v)}; }
 HONE_INLINE Vec from_bits(VecInt a) { return {_mm512_castsi512_ps(a.v)}; }
 HONE_INLINE VecInt set1_int(int32_t x) { return {_mm512_set1_epi32(x)}; }
-HONE_INLINE VecInt load_int(const int32_t* p) { return {_mm512_loadu_si512(p)}; }
 HONE_INLINE VecInt operator+(VecInt a, VecInt b) { return {_mm512_add_epi32(a.v, b.v)}; }
 HONE_INLINE VecInt operator-(VecInt a, VecInt b) { return {_mm512_sub_epi32(a.v, b.v)}; }
 HONE_INLINE VecInt operator&(VecInt a, VecInt b) { return {_mm512_and_si512(a.v, b.v)}; }
@@ -199,10 +198,6 @@ HONE_INLINE void store_bf16_n(uint16_t* p, Vec a, int n) {
 HONE_INLINE VecInt bits(Vec a) { return {_mm256_castps_si256(a.lo), _mm256_castps_si256(a.hi)}; }
 HONE_INLINE Vec from_bits(VecInt a) { return {_mm256_castsi256_ps(a.lo), _mm256_castsi256_ps(a.hi)}; }
 HONE_INLINE VecInt set1_int(int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
-HONE_INLINE VecInt load_int(const int32_t* p) {
-  return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),
-          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 8))};
-}
 HONE_INLINE VecInt operator+(VecInt a, VecInt b) {
   return {_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)};
 }
@@ -300,7 +295,6 @@ HONE_INLINE void store_bf16_n(uint16_t* p, Vec a, int n) {
 HONE_INLINE VecInt bits(Vec a) { HONE_EACH(VecInt, static_cast<int32_t>(bits_of(a.v[i]))); }
 HONE_INLINE Vec from_bits(VecInt a) { HONE_EACH(Vec, float_of(static_cast<uint32_t>(a.v[i]))); }
 HONE_INLINE VecInt set1_int(int32_t x) { HONE_EACH(VecInt, x); }
-HONE_INLINE VecInt load_int(const int32_t* p) { HONE_EACH(VecInt, p[i]); }
 HONE_INLINE VecInt operator+(VecInt a, VecInt b) {
   HONE_EACH(VecInt, static_cast<int32_t>(static_cast<uint32_t>(a.v[i]) + static_cast<uint32_t>(b.v[i])));
 }
