@@ -10,21 +10,8 @@ using config::Effect;
 using config::Schema;
 
 void add_data(Schema& s, DataRecipe& d) {
-  s.field("data.train_files", &d.train_files, "JSONL files of prompts, in this order.")
-      .required()
-      .path()
-      .effect(Effect::nothing);
-  s.field("data.val_files", &d.val_files, "JSONL files of held-out prompts; without any there is no validation.")
-      .path()
-      .effect(Effect::nothing);
-  s.field("data.train_max_samples", &d.train_max_samples,
-          "Use so many training rows, drawn by data.seed when data.shuffle is true, else the first ones; -1 = all.")
-      .at_least(-1)
-      .nonzero();
-  s.field("data.val_max_samples", &d.val_max_samples,
-          "Use so many validation rows, chosen as those of training; -1 = all.")
-      .at_least(-1)
-      .nonzero();
+  add_rows_fields(s, d, "JSONL files of prompts, in this order.",
+                  "JSONL files of held-out prompts; without any there is no validation.");
   s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the prompt.");
   s.field("data.reward_fn_key", &d.reward_fn_key, "Field of a row that names its scorer.");
   s.field("data.max_prompt_length", &d.max_prompt_length, "Longest prompt, in tokens.").at_least(1);
@@ -36,11 +23,6 @@ void add_data(Schema& s, DataRecipe& d) {
           "Prompts of a generation batch; null = data.train_batch_size, which it must equal without dynamic sampling.")
       .at_least(1)
       .effect(Effect::nothing);
-  s.field("data.shuffle", &d.shuffle, "Draw the training rows of an epoch in random order.");
-  s.field("data.seed", &d.seed, "Seed of that order and of drawn rows; null = trainer.seed.")
-      .at_least(0)
-      .at_most(9e15)
-      .when("data.shuffle is true", [&d] { return d.shuffle; });
   s.field("data.filter_overlong_prompts", &d.filter_overlong_prompts,
           "Leave out prompts beyond max_prompt_length, and say how many.");
   s.field("data.truncation", &d.truncation, "What happens to a prompt beyond max_prompt_length.")

@@ -14,15 +14,11 @@
 
 namespace hone {
 
-struct DataRecipe {
-  Texts train_files, val_files;
-  int64_t train_max_samples = -1, val_max_samples = -1;
+struct DataRecipe : RowsRecipe {
   std::string prompt_key = "prompt", reward_fn_key = "data_source";
   int64_t max_prompt_length = 512, max_response_length = 512;
   int64_t train_batch_size = 1024;
   std::optional<int64_t> gen_batch_size;
-  bool shuffle = true;
-  std::optional<int64_t> seed;
   bool filter_overlong_prompts = false;
   std::string truncation = "error";
   io::Json apply_chat_template_kwargs = io::Json::object();

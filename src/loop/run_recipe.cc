@@ -70,6 +70,24 @@ void add_run_fields(Schema& s, RunRecipe& run) {
       .effect(Effect::nothing);
 }
 
+void add_rows_fields(Schema& s, RowsRecipe& r, const std::string& train_files, const std::string& val_files) {
+  s.field("data.train_files", &r.train_files, train_files).required().path().effect(Effect::nothing);
+  s.field("data.val_files", &r.val_files, val_files).path().effect(Effect::nothing);
+  s.field("data.train_max_samples", &r.train_max_samples,
+          "Use so many training rows, drawn by data.seed when data.shuffle is true, else the first ones; -1 = all.")
+      .at_least(-1)
+      .nonzero();
+  s.field("data.val_max_samples", &r.val_max_samples,
+          "Use so many validation rows, chosen as those of training; -1 = all.")
+      .at_least(-1)
+      .nonzero();
+  s.field("data.shuffle", &r.shuffle, "Draw the training rows of an epoch in random order.");
+  s.field("data.seed", &r.seed, "Seed of that order and of drawn rows; null = trainer.seed.")
+      .at_least(0)
+      .at_most(9e15)
+      .when("data.shuffle is true", [&r] { return r.shuffle; });
+}
+
 void add_optim_fields(Schema& s, const std::string& p, OptimRecipe& o, const std::string& scheduler_key) {
   s.field(p + "lr", &o.lr, "Learning rate.").at_least(0).also_called({"learning_rate"});
   s.field(p + "lr_warmup_steps", &o.lr_warmup_steps,

@@ -1,4 +1,4 @@
-// What the option trees of `hone train` and `hone sft` share: the optimizer and the run.
+// What the option trees of `hone train` and `hone sft` share: which rows, the optimizer and the run.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,14 @@
 namespace hone {
 
 using Texts = std::vector<std::string>;
+
+// Which rows a run uses, and in which order.
+struct RowsRecipe {
+  Texts train_files, val_files;
+  int64_t train_max_samples = -1, val_max_samples = -1;
+  bool shuffle = true;
+  std::optional<int64_t> seed;  // nothing: that of the run
+};
 
 struct OptimRecipe {
   double lr = 1e-6;
@@ -44,6 +52,9 @@ struct RunRecipe {
   int64_t num_threads = 0;
 };
 
+// The two texts are the help of the files, whose rows differ.
+void add_rows_fields(config::Schema& schema, RowsRecipe& rows, const std::string& train_files,
+                     const std::string& val_files);
 // `prefix` ends with a dot; verl's SFT calls the scheduler's key otherwise.
 void add_optim_fields(config::Schema& schema, const std::string& prefix, OptimRecipe& optim,
                       const std::string& scheduler_key);

@@ -11,21 +11,8 @@ using config::Effect;
 using config::Schema;
 
 void add_data(Schema& s, SftDataRecipe& d) {
-  s.field("data.train_files", &d.train_files, "JSONL files of questions and answers, in this order.")
-      .required()
-      .path()
-      .effect(Effect::nothing);
-  s.field("data.val_files", &d.val_files, "JSONL files for the validation loss; without any there is none.")
-      .path()
-      .effect(Effect::nothing);
-  s.field("data.train_max_samples", &d.train_max_samples,
-          "Use so many training rows, drawn by data.seed when data.shuffle is true, else the first ones; -1 = all.")
-      .at_least(-1)
-      .nonzero();
-  s.field("data.val_max_samples", &d.val_max_samples,
-          "Use so many validation rows, chosen as those of training; -1 = all.")
-      .at_least(-1)
-      .nonzero();
+  add_rows_fields(s, d, "JSONL files of questions and answers, in this order.",
+                  "JSONL files for the validation loss; without any there is none.");
   s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the question.");
   s.field("data.response_key", &d.response_key, "Field of a row that holds the answer.");
   s.field("data.messages_key", &d.messages_key,
@@ -46,11 +33,6 @@ void add_data(Schema& s, SftDataRecipe& d) {
   s.field("data.max_token_len_per_gpu", &d.max_token_len_per_gpu,
           "Tokens of a micro-batch: memory against speed. The loss is the same but for the rounding of sums.")
       .at_least(1);
-  s.field("data.shuffle", &d.shuffle, "Draw the rows of an epoch in random order.");
-  s.field("data.seed", &d.seed, "Seed of that order and of drawn rows; null = trainer.seed.")
-      .at_least(0)
-      .at_most(9e15)
-      .when("data.shuffle is true", [&d] { return d.shuffle; });
 }
 
 void add_model(Schema& s, SftModelRecipe& m) {

@@ -5,9 +5,7 @@
 
 namespace hone {
 
-struct SftDataRecipe {
-  Texts train_files, val_files;
-  int64_t train_max_samples = -1, val_max_samples = -1;
+struct SftDataRecipe : RowsRecipe {
   std::string prompt_key = "question", response_key = "answer";
   std::string messages_key = "messages", tools_key = "tools", enable_thinking_key = "enable_thinking";
   bool mask_history = false;
@@ -16,8 +14,6 @@ struct SftDataRecipe {
   int64_t max_length = 1024;
   std::string truncation = "error";
   int64_t max_token_len_per_gpu = 8192;
-  bool shuffle = true;
-  std::optional<int64_t> seed;
 };
 
 struct SftModelRecipe {
