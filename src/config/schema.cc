@@ -171,17 +171,6 @@ Json Schema::tree() const {
   return root;
 }
 
-uint64_t Schema::hash() const {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const Field& field : fields_) {
-    if (field.effect() != Effect::results) continue;
-    for (const char c : field.key() + "=" + io::flow_yaml(field.value()) + "\n") {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    }
-  }
-  return hash;
-}
-
 std::vector<std::string> Schema::differences(const Json& saved) const {
   std::vector<std::string> lines;
   for (const Field& field : fields_) {

@@ -69,8 +69,6 @@ class Schema {
 
   // All honoured fields as a tree of groups.
   io::Json tree() const;
-  // FNV-1a over key and value of every field whose effect is `results`.
-  uint64_t hash() const;
   // "key: saved 1, now 2" for every field with an effect on results that differs from a tree saved earlier.
   std::vector<std::string> differences(const io::Json& saved) const;
 
