@@ -22,22 +22,31 @@ std::string describe(const DrawnPrompt& drawn) {
   return prompt.file.empty() ? fmt::format("prompt {}", drawn.draw) : fmt::format("{}:{}", prompt.file, prompt.line);
 }
 
+void check_goes_on(const UnfinishedGroup& unfinished, const SamplingParams& sampling, int64_t vocab_size) {
+  HONE_CHECK(!unfinished.samples.empty(), "draw {} without samples", unfinished.drawn.draw);
+  if (unfinished.temperature != sampling.temperature) {
+    throw Error(fmt::format("{}: was begun at temperature {}, and would go on at {}", describe(unfinished.drawn),
+                            unfinished.temperature, sampling.temperature),
+                "go on at the temperature of then");
+  }
+  const int64_t valid_vocab = sampling.valid_vocab == 0 ? vocab_size : sampling.valid_vocab;
+  for (const UnfinishedSample& sample : unfinished.samples) {
+    HONE_CHECK(
+        sample.logprobs.size() == sample.response_ids.size() && sample.versions.size() == sample.response_ids.size(),
+        "{} ids, {} log-probs, {} versions", sample.response_ids.size(), sample.logprobs.size(),
+        sample.versions.size());
+    for (int32_t id : sample.response_ids) {
+      if (id >= 0 && id < valid_vocab) continue;
+      throw Error(fmt::format("{}: an unfinished answer has token {}, the tokenizer knows {}",
+                              describe(unfinished.drawn), id, valid_vocab),
+                  "go on with the model it was begun with");
+    }
+  }
+}
+
 bool ends(const SamplingParams& sampling, int32_t id) {
   return !sampling.ignore_eos &&
          std::find(sampling.end_ids.begin(), sampling.end_ids.end(), id) != sampling.end_ids.end();
-}
-
-Trajectory trajectory_of(Sequence& sequence, const SequenceGroup& group) {
-  Trajectory t;
-  t.draw = group.drawn.draw;
-  t.sample = sequence.sample;
-  t.prompt_ids = group.drawn.prompt->ids;
-  t.response_ids.assign(sequence.ids.begin() + sequence.num_prompt, sequence.ids.end());
-  t.logprobs = std::move(sequence.logprobs);
-  t.versions = std::move(sequence.versions);
-  t.temperature = group.sampling.temperature;
-  t.finish = sequence.finish;
-  return t;
 }
 
 }  // namespace
@@ -51,24 +60,50 @@ Engine::Engine(kernels::Context& ctx, const Decoder& decoder, const EngineOption
       scheduler_(options_, kv_.num_blocks(), kernels::kKvBlock) {}
 
 void Engine::add(const DrawnPrompt& drawn, int num_samples, const SamplingParams& sampling) {
-  HONE_CHECK(num_samples > 0 && !groups_.contains(drawn.draw) && !finished_.contains(drawn.draw),
-             "draw {} with {} samples is empty or in flight", drawn.draw, num_samples);
+  HONE_CHECK(num_samples > 0, "draw {} with {} samples", drawn.draw, num_samples);
+  start(enter(drawn, static_cast<size_t>(num_samples), sampling));
+}
+
+void Engine::add(const UnfinishedGroup& unfinished, const SamplingParams& sampling) {
+  check_goes_on(unfinished, sampling, decoder_.config().vocab_size);
+  SequenceGroup& group = enter(unfinished.drawn, unfinished.samples.size(), sampling);
+  for (size_t sample = 0; sample < group.sequences.size(); ++sample) {
+    restore(group.sequences[sample], unfinished.samples[sample]);
+  }
+  start(group);
+}
+
+SequenceGroup& Engine::enter(const DrawnPrompt& drawn, size_t num_samples, const SamplingParams& sampling) {
+  HONE_CHECK(!groups_.contains(drawn.draw) && !finished_.contains(drawn.draw), "draw {} is in flight", drawn.draw);
   check_fits(drawn, sampling);
   auto& group = groups_[drawn.draw] = std::make_unique<SequenceGroup>();
   group->drawn = drawn;
   group->sampling = sampling;
   if (sampling.valid_vocab == 0) group->sampling.valid_vocab = decoder_.config().vocab_size;
-  group->num_unfinished = num_samples;
-  group->sequences.resize(static_cast<size_t>(num_samples));
-  for (size_t sample = 0; sample < group->sequences.size(); ++sample) {
+  group->sequences.resize(num_samples);
+  for (size_t sample = 0; sample < num_samples; ++sample) {
     Sequence& sequence = group->sequences[sample];
     sequence.group = group.get();
     sequence.sample = static_cast<uint32_t>(sample);
     sequence.ids = drawn.prompt->ids;
     sequence.num_prompt = sequence.num_ids();
-    if (sampling.max_new_tokens > 0) scheduler_.add(sequence);
   }
-  if (sampling.max_new_tokens == 0) end_all(*group, FinishReason::length);
+  return *group;
+}
+
+// Gives the scheduler what is not at its end already.
+void Engine::start(SequenceGroup& group) {
+  for (Sequence& sequence : group.sequences) {
+    if (sequence.state == SequenceState::finished) continue;
+    if (sequence.num_response() >= group.sampling.max_new_tokens) {
+      sequence.state = SequenceState::finished;
+      sequence.finish = FinishReason::length;
+      continue;
+    }
+    ++group.num_unfinished;
+    scheduler_.add(sequence);
+  }
+  if (group.num_unfinished == 0) complete(group);
 }
 
 void Engine::check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling) const {
@@ -194,7 +229,7 @@ void Engine::complete(SequenceGroup& group) {
   const uint64_t draw = group.drawn.draw;
   Group& done = finished_[draw];
   done.drawn = group.drawn;
-  for (Sequence& sequence : group.sequences) done.trajectories.push_back(trajectory_of(sequence, group));
+  for (Sequence& sequence : group.sequences) done.trajectories.push_back(take_trajectory(sequence));
   groups_.erase(draw);
 }
 
@@ -211,20 +246,43 @@ std::vector<Group> Engine::run_all() {
   return take_finished();
 }
 
+std::vector<UnfinishedGroup> Engine::take_unfinished() {
+  std::vector<UnfinishedGroup> taken;
+  for (auto& [draw, group] : groups_) {
+    UnfinishedGroup& unfinished = taken.emplace_back();
+    unfinished.drawn = group->drawn;
+    unfinished.temperature = group->sampling.temperature;
+    for (Sequence& sequence : group->sequences) {
+      const bool in_flight = sequence.state != SequenceState::finished;
+      unfinished.samples.push_back(hone::take_unfinished(sequence));
+      if (in_flight) scheduler_.finish(sequence);
+    }
+  }
+  groups_.clear();
+  return taken;
+}
+
 bool Engine::abort(uint64_t draw) {
   const auto found = groups_.find(draw);
   if (found == groups_.end()) return false;
-  end_all(*found->second, FinishReason::aborted);
-  return true;
-}
-
-void Engine::end_all(SequenceGroup& group, FinishReason finish) {
+  SequenceGroup& group = *found->second;
   int64_t left = group.num_unfinished;  // the last one takes the group with it
   for (size_t sample = 0; left > 0; ++sample) {
     if (group.sequences[sample].state == SequenceState::finished) continue;
     --left;
-    end(group.sequences[sample], finish);
+    end(group.sequences[sample], FinishReason::aborted);
   }
+  return true;
+}
+
+bool Engine::abort(uint64_t draw, uint32_t sample) {
+  const auto found = groups_.find(draw);
+  if (found == groups_.end()) return false;
+  HONE_CHECK(sample < found->second->sequences.size(), "sample {} of {}", sample, found->second->sequences.size());
+  Sequence& sequence = found->second->sequences[sample];
+  if (sequence.state == SequenceState::finished) return false;
+  end(sequence, FinishReason::aborted);
+  return true;
 }
 
 EngineStats Engine::stats() const {

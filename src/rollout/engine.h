@@ -1,7 +1,8 @@
 // Engine: draws groups of answers from a decoder. A step is schedule, run, postprocess.
 // What is drawn, and every log-prob to the bit, is a function of (weights, prompt, sampling, draw, sample): options,
-// neighbours, preemption and threads change the speed alone (laws 1 and 2). To pause, do not call step. New weights may
-// be published between steps: running sequences then recompute their keys and values and go on.
+// neighbours, preemption, pauses and threads change the speed alone (laws 1 and 2). To pause, do not call step; to stop
+// for good and go on elsewhere or another day, take_unfinished. New weights may be published between steps: running
+// sequences then recompute their keys and values and go on.
 // Left out: penalties, top-k and stop texts.
 #pragma once
 
@@ -39,6 +40,11 @@ class Engine {
   // is empty or has ids the model does not know, or when it and max_new_tokens exceed the cache, the model's
   // positions or, without chunked prefill, the budget of a step.
   void add(const DrawnPrompt& drawn, int num_samples, const SamplingParams& sampling);
+  // Goes on with a draw that was taken back, here or in another process. With the sampling and the weights of then the
+  // answers are those of a run that never stopped, to the bit; with newer weights the versions tell who drew what. A
+  // sample that already has max_new_tokens ids ends with what it has. Raises Error as above, and when the ids so far
+  // were drawn at another temperature or are not all known to the tokenizer.
+  void add(const UnfinishedGroup& unfinished, const SamplingParams& sampling);
   // One forward. Says whether work is left. Raises Error (exit code 4) when logits are not finite; the engine is then
   // of no more use.
   bool step();
@@ -46,8 +52,13 @@ class Engine {
   std::vector<Group> take_finished();
   // Steps until no work is left, then take_finished().
   std::vector<Group> run_all();
-  // Ends the unfinished samples of a draw with what they have (FinishReason::aborted). False: it is not in flight.
+  // Every group in flight, by draw, samples that have ended included; the engine then has no work. Groups that
+  // take_finished would give stay there.
+  std::vector<UnfinishedGroup> take_unfinished();
+  // Ends the unfinished samples of a draw, or one of them, with what they have (FinishReason::aborted). False: the draw
+  // is not in flight, the sample has ended.
   bool abort(uint64_t draw);
+  bool abort(uint64_t draw, uint32_t sample);
 
   int64_t num_running() const { return scheduler_.num_running(); }
   int64_t num_waiting() const { return scheduler_.num_waiting(); }
@@ -57,12 +68,13 @@ class Engine {
 
  private:
   void check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling) const;
+  SequenceGroup& enter(const DrawnPrompt& drawn, size_t num_samples, const SamplingParams& sampling);
+  void start(SequenceGroup& group);
   void run(const Schedule& schedule);
   void draw_ids(const Schedule& schedule, ConstComputeView y_RD);
   void postprocess(const Schedule& schedule);
   void append(Sequence& sequence, int32_t id, float logprob);
   void end(Sequence& sequence, FinishReason finish);
-  void end_all(SequenceGroup& group, FinishReason finish);
   void complete(SequenceGroup& group);
 
   kernels::Context& ctx_;

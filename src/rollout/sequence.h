@@ -6,7 +6,7 @@
 
 #include "core/random.h"
 #include "records/prompt.h"
-#include "records/trajectory.h"
+#include "records/unfinished.h"
 
 namespace hone {
 
@@ -46,5 +46,11 @@ struct SequenceGroup {
   std::vector<Sequence> sequences;  // never resized: others point into it
   int64_t num_unfinished = 0;
 };
+
+// What a sequence has become; its numbers move out.
+Trajectory take_trajectory(Sequence& sequence);
+UnfinishedSample take_unfinished(Sequence& sequence);
+// A sequence that has nothing but its prompt gets what the sample had when it was taken back.
+void restore(Sequence& sequence, const UnfinishedSample& sample);
 
 }  // namespace hone

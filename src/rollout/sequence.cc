@@ -1,0 +1,46 @@
+#include "rollout/sequence.h"
+
+#include <utility>
+
+namespace hone {
+
+namespace {
+
+std::vector<int32_t> response_of(const Sequence& sequence) {
+  return {sequence.ids.begin() + sequence.num_prompt, sequence.ids.end()};
+}
+
+}  // namespace
+
+Trajectory take_trajectory(Sequence& sequence) {
+  Trajectory t;
+  t.draw = sequence.group->drawn.draw;
+  t.sample = sequence.sample;
+  t.prompt_ids = sequence.group->drawn.prompt->ids;
+  t.response_ids = response_of(sequence);
+  t.logprobs = std::move(sequence.logprobs);
+  t.versions = std::move(sequence.versions);
+  t.temperature = sequence.group->sampling.temperature;
+  t.finish = sequence.finish;
+  return t;
+}
+
+UnfinishedSample take_unfinished(Sequence& sequence) {
+  UnfinishedSample sample;
+  sample.response_ids = response_of(sequence);
+  sample.logprobs = std::move(sequence.logprobs);
+  sample.versions = std::move(sequence.versions);
+  if (sequence.state == SequenceState::finished) sample.finish = sequence.finish;
+  return sample;
+}
+
+void restore(Sequence& sequence, const UnfinishedSample& sample) {
+  sequence.ids.insert(sequence.ids.end(), sample.response_ids.begin(), sample.response_ids.end());
+  sequence.logprobs = sample.logprobs;
+  sequence.versions = sample.versions;
+  if (!sample.finish) return;
+  sequence.state = SequenceState::finished;
+  sequence.finish = *sample.finish;
+}
+
+}  // namespace hone
