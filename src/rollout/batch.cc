@@ -8,7 +8,9 @@ namespace {
 
 void append_tokens(ForwardBatch& batch, const Sequence& sequence, int64_t num_tokens) {
   const int64_t begin = sequence.num_cached, end = begin + num_tokens;
-  batch.ids.insert(batch.ids.end(), sequence.ids.begin() + begin, sequence.ids.begin() + end);
+  const int64_t num_own = std::min(num_tokens, sequence.num_uncached());
+  batch.ids.insert(batch.ids.end(), sequence.ids.begin() + begin, sequence.ids.begin() + begin + num_own);
+  if (num_own < num_tokens) batch.ids.insert(batch.ids.end(), sequence.draft.begin(), sequence.draft.end());
   for (int64_t position = begin; position < end; ++position) {
     const int64_t block = sequence.block_table[static_cast<size_t>(position / kernels::kKvBlock)];
     batch.positions.push_back(static_cast<int32_t>(position));

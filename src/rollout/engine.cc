@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "rollout/batch.h"
+#include "rollout/step_cost.h"
 
 namespace hone {
 
@@ -57,7 +58,9 @@ Engine::Engine(kernels::Context& ctx, const Decoder& decoder, const EngineOption
       options_(checked(options)),
       kv_(decoder.config(), decoder.dtype(), options.num_kv_blocks),
       kv_version_(decoder.version()),
-      scheduler_(options_, kv_.num_blocks(), kernels::kKvBlock) {}
+      scheduler_(options_, kv_.num_blocks(), kernels::kKvBlock) {
+  if (options_.speculation) speculator_.emplace(*options_.speculation);
+}
 
 void Engine::add(const DrawnPrompt& drawn, int num_samples, const SamplingParams& sampling) {
   HONE_CHECK(num_samples > 0, "draw {} with {} samples", drawn.draw, num_samples);
@@ -141,12 +144,21 @@ void Engine::check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling
 
 bool Engine::step() {
   if (!has_work()) return false;
+  if (speculator_ && !speculator_->has_cost()) {  // nothing is in the cache yet
+    speculator_->set_cost(measure_step_cost(ctx_, decoder_, kv_, options_.max_num_batched_tokens));
+  }
   if (decoder_.version() != kv_version_) scheduler_.recompute_all();
   kv_version_ = decoder_.version();
   const Schedule& schedule = scheduler_.schedule();
+  if (speculator_) add_drafts(schedule);
   run(schedule);
   postprocess(schedule);
   return has_work();
+}
+
+void Engine::add_drafts(const Schedule& schedule) {
+  speculator_->propose(schedule, options_.max_num_batched_tokens - schedule.num_tokens);
+  scheduler_.add_drafts();
 }
 
 void Engine::run(const Schedule& schedule) {
@@ -173,11 +185,12 @@ void Engine::draw_ids(const Schedule& schedule, ConstComputeView y_RD) {
     draw_rows_.clear();
     int64_t r = begin;
     for (; r < R && r < begin + max_rows && group_of(r)->sampling.valid_vocab == valid_vocab; ++r) {
-      const Sequence& sequence = *schedule.draws[static_cast<size_t>(r)].sequence;
+      const Schedule::Draw& draw = schedule.draws[static_cast<size_t>(r)];
+      const Sequence& sequence = *draw.sequence;
       const SequenceGroup& group = *sequence.group;
+      const auto index = static_cast<uint32_t>(sequence.num_response() + draw.num_drafts);
       draw_rows_.push_back(
-          {group.sampling.temperature, random_uniform(group.sampling.key, group.drawn.draw, sequence.sample,
-                                                      static_cast<uint32_t>(sequence.num_response()))});
+          {group.sampling.temperature, random_uniform(group.sampling.key, group.drawn.draw, sequence.sample, index)});
     }
     View<float> chunk_RV = logits_RV.slice_rows(0, r - begin);
     decoder_.logits(ctx_, chunk_RV, y_RD.slice_rows(begin, r - begin));
@@ -185,22 +198,36 @@ void Engine::draw_ids(const Schedule& schedule, ConstComputeView y_RD) {
                     {drawn_logprobs_.data() + begin, r - begin}, chunk_RV, draw_rows_, valid_vocab);
     begin = r;
   }
+  if (!options_.forced_id) return;
+  for (size_t r = 0; r < schedule.draws.size(); ++r) {
+    const auto& [sequence, row, num_drafts] = schedule.draws[r];
+    drawn_ids_[r] =
+        options_.forced_id(sequence->group->drawn.draw, sequence->sample, sequence->num_response() + num_drafts);
+  }
 }
 
 void Engine::postprocess(const Schedule& schedule) {
   ++stats_.num_steps;
-  stats_.num_generated += static_cast<int64_t>(schedule.draws.size());
   for (const auto& [sequence, num_tokens] : schedule.items) {
-    const bool decodes = sequence->num_response() > 0 && num_tokens == sequence->num_uncached();
-    stats_.num_prefilled += num_tokens - (decodes ? 1 : 0);
+    const int64_t num_ids = num_tokens - static_cast<int64_t>(sequence->draft.size());
+    const bool decodes = sequence->num_response() > 0 && num_ids == sequence->num_uncached();
+    stats_.num_prefilled += num_ids - (decodes ? 1 : 0);
   }
   scheduler_.computed();
+  bool right = true;  // the draft before this row
   for (size_t r = 0; r < schedule.draws.size(); ++r) {
-    append(*schedule.draws[r].sequence, drawn_ids_[r], drawn_logprobs_[r]);
+    const auto& [sequence, row, num_drafts] = schedule.draws[r];
+    if (num_drafts > 0 && !right) continue;  // the sequence went another way, or ended
+    if (num_drafts > 0) ++sequence->num_cached;
+    const auto next = static_cast<size_t>(num_drafts);
+    right = next < sequence->draft.size() && sequence->draft[next] == drawn_ids_[r];
+    if (speculator_) speculator_->count(*sequence, num_drafts, right);
+    right = append(*sequence, drawn_ids_[r], drawn_logprobs_[r]) && right;
   }
 }
 
-void Engine::append(Sequence& sequence, int32_t id, float logprob) {
+// Says whether the sequence goes on.
+bool Engine::append(Sequence& sequence, int32_t id, float logprob) {
   const SamplingParams& sampling = sequence.group->sampling;
   if (!std::isfinite(logprob) || id < 0 || id >= sampling.valid_vocab) {
     throw Error(fmt::format("{}: the model's logits are not finite (sample {}, token {} of the answer, version {})",
@@ -210,11 +237,16 @@ void Engine::append(Sequence& sequence, int32_t id, float logprob) {
   sequence.ids.push_back(id);
   sequence.logprobs.push_back(logprob);
   sequence.versions.push_back(kv_version_);
+  ++stats_.num_generated;
   if (ends(sampling, id)) {
     end(sequence, FinishReason::end);
-  } else if (sequence.num_response() == sampling.max_new_tokens) {
-    end(sequence, FinishReason::length);
+    return false;
   }
+  if (sequence.num_response() == sampling.max_new_tokens) {
+    end(sequence, FinishReason::length);
+    return false;
+  }
+  return true;
 }
 
 void Engine::end(Sequence& sequence, FinishReason finish) {
@@ -229,6 +261,7 @@ void Engine::complete(SequenceGroup& group) {
   const uint64_t draw = group.drawn.draw;
   Group& done = finished_[draw];
   done.drawn = group.drawn;
+  if (speculator_) speculator_->remember(group);
   for (Sequence& sequence : group.sequences) done.trajectories.push_back(take_trajectory(sequence));
   groups_.erase(draw);
 }
@@ -283,6 +316,28 @@ bool Engine::abort(uint64_t draw, uint32_t sample) {
   if (sequence.state == SequenceState::finished) return false;
   end(sequence, FinishReason::aborted);
   return true;
+}
+
+SpeculationStats Engine::speculation_stats() const { return speculator_ ? speculator_->stats() : SpeculationStats(); }
+
+std::optional<SpeculationState> Engine::speculation_state() const {
+  if (!speculator_ || !speculator_->has_cost()) return std::nullopt;
+  return speculator_->state();
+}
+
+void Engine::restore_speculation(const SpeculationState& state) {
+  if (!speculator_) return;
+  for (const AnswerHistory::Entry& entry : state.answers) {
+    for (const std::vector<int32_t>& answer : entry.answers) {
+      for (int32_t id : answer) {
+        if (id >= 0 && id < decoder_.config().vocab_size) continue;
+        throw Error(fmt::format("speculation: an earlier answer has token {}, the model knows {}", id,
+                                decoder_.config().vocab_size),
+                    "go on with the model of then");
+      }
+    }
+  }
+  speculator_->restore(state);
 }
 
 EngineStats Engine::stats() const {

@@ -3,11 +3,14 @@
 // neighbours, preemption, pauses and threads change the speed alone (laws 1 and 2). To pause, do not call step; to stop
 // for good and go on elsewhere or another day, take_unfinished. New weights may be published between steps: running
 // sequences then recompute their keys and values and go on.
+// With speculation a step also computes ids that may come next; the drawn ids are the model's own all the same.
 // Left out: penalties, top-k and stop texts.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,12 +19,17 @@
 #include "models/decoder.h"
 #include "models/kv_cache.h"
 #include "rollout/scheduler.h"
+#include "rollout/speculator.h"
 
 namespace hone {
 
 struct EngineOptions : SchedulerOptions {
   int64_t num_kv_blocks = 0;        // of kKvBlock tokens, all of them touched at once
   int64_t logits_bytes = 64 << 20;  // at most this much of [rows, vocabulary] in float at once (one row at least)
+  std::optional<SpeculationOptions> speculation;
+  // For benchmarks and tests: the id to take in place of the drawn one (whose log-prob stays), by draw, sample and
+  // index in the response. Everything is computed as without.
+  std::function<int32_t(uint64_t draw, uint32_t sample, int64_t index)> forced_id;
 };
 
 struct EngineStats {
@@ -66,14 +74,23 @@ class Engine {
   int64_t num_kv_blocks() const { return kv_.num_blocks(); }
   EngineStats stats() const;
 
+  // Of speculation: zeros without it.
+  SpeculationStats speculation_stats() const;
+  // What its decisions depend on; nothing without it, or before the cost of rows is known.
+  std::optional<SpeculationState> speculation_state() const;
+  // Goes on deciding from there; does nothing without speculation. Raises Error when an answer has an id that the model
+  // does not know.
+  void restore_speculation(const SpeculationState& state);
+
  private:
   void check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling) const;
   SequenceGroup& enter(const DrawnPrompt& drawn, size_t num_samples, const SamplingParams& sampling);
   void start(SequenceGroup& group);
   void run(const Schedule& schedule);
+  void add_drafts(const Schedule& schedule);
   void draw_ids(const Schedule& schedule, ConstComputeView y_RD);
   void postprocess(const Schedule& schedule);
-  void append(Sequence& sequence, int32_t id, float logprob);
+  bool append(Sequence& sequence, int32_t id, float logprob);
   void end(Sequence& sequence, FinishReason finish);
   void complete(SequenceGroup& group);
 
@@ -83,6 +100,7 @@ class Engine {
   KvCache kv_;
   int32_t kv_version_;  // of the weights that the cache was computed with
   Scheduler scheduler_;
+  std::optional<Speculator> speculator_;
   std::map<uint64_t, std::unique_ptr<SequenceGroup>> groups_;  // in flight, by draw
   std::map<uint64_t, Group> finished_;
   EngineStats stats_;

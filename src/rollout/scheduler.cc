@@ -78,7 +78,7 @@ void Scheduler::admit_waiting() {
 // The last draw of the step, if it is the first of its sample, serves the waiting siblings too.
 void Scheduler::join_siblings() {
   if (!options_.enable_prefix_sharing || schedule_.draws.empty()) return;
-  const auto [leader, row] = schedule_.draws.back();
+  const auto [leader, row, num_drafts] = schedule_.draws.back();
   if (leader->num_response() > 0) return;
   while (!waiting_.empty() && seat_left() && pool_.num_free() > num_running()) {
     Sequence& sequence = *waiting_.front();
@@ -118,7 +118,7 @@ bool Scheduler::reserve(Sequence& sequence, int64_t num_tokens) {
   const int64_t num_blocks = pool_.blocks_for(sequence.num_cached + num_tokens);
   const size_t first = static_cast<size_t>(sequence.num_cached / pool_.block_size());
   const bool copy = first < table.size() && pool_.num_owners(table[first]) > 1;
-  const int64_t num_new = num_blocks - static_cast<int64_t>(table.size());
+  const int64_t num_new = std::max<int64_t>(0, num_blocks - static_cast<int64_t>(table.size()));
   if (num_new + (copy ? 1 : 0) > pool_.num_free()) return false;
   if (copy) {
     const int32_t shared = table[first];
@@ -136,8 +136,47 @@ void Scheduler::compute(Sequence& sequence, int64_t num_tokens) {
   if (num_tokens == sequence.num_uncached()) schedule_.draws.push_back({&sequence, schedule_.num_tokens - 1});
 }
 
+void Scheduler::add_drafts() {
+  draws_without_drafts_.swap(schedule_.draws);
+  schedule_.draws.clear();
+  auto draw = draws_without_drafts_.begin();
+  int64_t row = 0, row_before = 0;  // the first of the item, with drafts and without
+  for (Schedule::Item& item : schedule_.items) {
+    const int64_t last = row_before + item.num_tokens - 1;
+    row_before += item.num_tokens;
+    const int64_t num_drafts = reserve_drafts(item);
+    for (; draw != draws_without_drafts_.end() && draw->row == last; ++draw) {
+      HONE_CHECK(num_drafts == 0 || draw->sequence == item.sequence, "drafts beside siblings at row {}", last);
+      for (int64_t d = 0; d <= num_drafts; ++d) {
+        schedule_.draws.push_back({draw->sequence, row + item.num_tokens - num_drafts - 1 + d, d});
+      }
+    }
+    row += item.num_tokens;
+  }
+  schedule_.num_tokens = row;
+}
+
+// Makes room for the item's draft, or drops it.
+int64_t Scheduler::reserve_drafts(Schedule::Item& item) {
+  std::vector<int32_t>& draft = item.sequence->draft;
+  const auto num_drafts = static_cast<int64_t>(draft.size());
+  if (num_drafts > 0) {
+    HONE_CHECK(item.num_tokens == item.sequence->num_uncached(), "{} drafts after {} of {} ids", num_drafts,
+               item.num_tokens, item.sequence->num_uncached());
+    if (reserve(*item.sequence, item.num_tokens + num_drafts)) {
+      item.num_tokens += num_drafts;
+    } else {
+      draft.clear();
+    }
+  }
+  return static_cast<int64_t>(draft.size());
+}
+
 void Scheduler::computed() {
-  for (const Schedule::Item& item : schedule_.items) item.sequence->num_cached += item.num_tokens;
+  for (const Schedule::Item& item : schedule_.items) {
+    Sequence& sequence = *item.sequence;
+    sequence.num_cached = std::min(sequence.num_cached + item.num_tokens, sequence.num_ids());
+  }
   for (const Schedule::Draw& draw : schedule_.draws) draw.sequence->num_cached = draw.sequence->num_ids();
 }
 

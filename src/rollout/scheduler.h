@@ -32,19 +32,20 @@ struct SchedulerOptions {
 };
 
 struct Schedule {
-  struct Item {  // ids [num_cached, num_cached + num_tokens) of a sequence
+  struct Item {  // ids [num_cached, num_cached + num_tokens) of a sequence, where those after its last are its draft
     Sequence* sequence;
     int64_t num_tokens;
   };
   struct Draw {  // the next id of a sequence comes from this row of the packed tokens
     Sequence* sequence;
     int64_t row;
+    int64_t num_drafts = 0;  // drafts before it: it counts when all of them are drawn
   };
   struct Copy {
     int32_t to, from;
   };
   std::vector<Item> items;   // in the order of the packed tokens
-  std::vector<Draw> draws;   // rows ascend; siblings may share a row
+  std::vector<Draw> draws;   // rows ascend; siblings may share a row; draws after drafts follow that of the last id
   std::vector<Copy> copies;  // of blocks, to be done in this order before the forward
   int64_t num_tokens = 0;
 };
@@ -59,7 +60,11 @@ class Scheduler {
   void add(Sequence& sequence);
   // The next step. Not empty as long as a sequence is waiting or running; valid until the next call.
   const Schedule& schedule();
-  // The step has been computed: its keys and values are in the cache. Drawn ids are then appended by the caller.
+  // Adds the drafts of the schedule's sequences to it. They take what is left: a draft that no free block holds is
+  // dropped, nobody is preempted for it.
+  void add_drafts();
+  // The step has been computed: its keys and values are in the cache. Drawn ids are then appended by the caller, who
+  // counts a draft that was drawn as cached; the keys and values of others are overwritten.
   void computed();
   // Takes a sequence out for good and gives its blocks back.
   void finish(Sequence& sequence);
@@ -82,6 +87,7 @@ class Scheduler {
   void start(Sequence& sequence, const Sequence* source, int64_t num_shared);
   void release_blocks(Sequence& sequence);
   void send_back_youngest();
+  int64_t reserve_drafts(Schedule::Item& item);
   int64_t budget_left() const { return options_.max_num_batched_tokens - schedule_.num_tokens; }
   bool seat_left() const { return num_running() < max_running_; }
 
@@ -91,6 +97,7 @@ class Scheduler {
   std::deque<Sequence*> waiting_;
   std::vector<Sequence*> running_;
   Schedule schedule_;
+  std::vector<Schedule::Draw> draws_without_drafts_;
   int64_t num_preemptions_ = 0;
 };
 

@@ -17,8 +17,12 @@ constexpr RandomKey kKey{7, Stream::test};
 // is a function of that hash and of the draw's place, as in a real model.
 class Simulation {
  public:
-  Simulation(const SchedulerOptions& options, int64_t num_blocks)
-      : options_(options), scheduler_(options, num_blocks, kBlock), cache_(static_cast<size_t>(num_blocks * kBlock)) {}
+  // With `longest_draft` sequences get drafts of up to so many ids, as right as they happen to be.
+  Simulation(const SchedulerOptions& options, int64_t num_blocks, uint32_t longest_draft = 0)
+      : options_(options),
+        scheduler_(options, num_blocks, kBlock),
+        cache_(static_cast<size_t>(num_blocks * kBlock)),
+        longest_draft_(longest_draft) {}
 
   SequenceGroup& add(uint64_t draw, const std::vector<int32_t>& prompt, uint32_t num_samples, int64_t max_new) {
     SequenceGroup& group = groups_.emplace_back();
@@ -40,14 +44,23 @@ class Simulation {
     if (scheduler_.num_waiting() + scheduler_.num_running() == 0) return false;
     const Schedule& schedule = scheduler_.schedule();
     check(schedule);
+    if (longest_draft_ > 0) add_drafts(schedule);
     for (auto [to, from] : schedule.copies) {
       for (int64_t i = 0; i < kBlock; ++i) slot(to, i) = slot(from, i);
     }
     for (const Schedule::Item& item : schedule.items) compute(item);
     scheduler_.computed();
-    for (const Schedule::Draw& draw : schedule.draws) append(*draw.sequence);
+    bool right = true;
+    for (const auto& [sequence, row, num_drafts] : schedule.draws) {
+      if (num_drafts > 0 && (!right || ended(*sequence))) continue;
+      if (num_drafts > 0) ++sequence->num_cached;
+      append(*sequence);
+      const auto next = static_cast<size_t>(num_drafts);
+      right = next < sequence->draft.size() && sequence->draft[next] == sequence->ids.back();
+      num_right_ += right;
+    }
     for (const Schedule::Draw& draw : schedule.draws) {
-      if (ended(*draw.sequence)) scheduler_.finish(*draw.sequence);
+      if (draw.num_drafts == 0 && ended(*draw.sequence)) scheduler_.finish(*draw.sequence);
     }
     ++num_steps_;
     return true;
@@ -60,14 +73,24 @@ class Simulation {
   std::deque<SequenceGroup>& groups() { return groups_; }
   int64_t num_steps() const { return num_steps_; }
   int64_t num_computed() const { return num_computed_; }
+  int64_t num_drafts() const { return num_drafts_; }
+  int64_t num_right() const { return num_right_; }
   const std::string& log() const { return log_; }
 
  private:
   uint64_t& slot(int32_t block, int64_t offset) { return cache_.at(static_cast<size_t>(block * kBlock + offset)); }
   static uint64_t hash(const Sequence& sequence, int64_t num_ids) {
     uint64_t h = 1469598103934665603ull;
-    for (int64_t i = 0; i < num_ids; ++i) h = (h ^ static_cast<uint64_t>(sequence.ids[size_t(i)])) * 1099511628211ull;
+    for (int64_t i = 0; i < num_ids; ++i) {
+      const int64_t d = i - sequence.num_ids();
+      const int32_t id = d < 0 ? sequence.ids[size_t(i)] : sequence.draft.at(size_t(d));
+      h = (h ^ static_cast<uint64_t>(id)) * 1099511628211ull;
+    }
     return h;
+  }
+  static int32_t next_id(const Sequence& sequence, uint64_t h, int64_t index) {
+    const uint64_t bits = random_bits(kKey, sequence.group->drawn.draw, sequence.sample, static_cast<uint32_t>(index));
+    return static_cast<int32_t>((h ^ bits) % 40);
   }
   static bool ended(const Sequence& sequence) {
     return sequence.ids.back() == 0 || sequence.num_response() >= sequence.group->sampling.max_new_tokens;
@@ -100,10 +123,32 @@ class Simulation {
     const int64_t last = sequence.num_ids() - 1;
     const uint64_t h = slot(sequence.block_table.at(size_t(last / kBlock)), last % kBlock);
     ASSERT_EQ(h, hash(sequence, last + 1));
-    const auto position = static_cast<uint32_t>(sequence.num_response());
-    sequence.ids.push_back(
-        static_cast<int32_t>((h ^ random_bits(kKey, sequence.group->drawn.draw, sequence.sample, position)) % 40));
+    sequence.ids.push_back(next_id(sequence, h, sequence.num_response()));
   }
+
+  // Of random length; every third id is another than the next one, so drafts are right for a while or throughout.
+  void add_drafts(const Schedule& schedule) {
+    int64_t left = options_.max_num_batched_tokens - schedule.num_tokens;
+    for (const Schedule::Item& item : schedule.items) {
+      Sequence& sequence = *item.sequence;
+      sequence.draft.clear();
+      const int64_t limit = sequence.group->sampling.max_new_tokens - sequence.num_response() - 1;
+      if (item.num_tokens < sequence.num_uncached() || sequence.num_response() == 0) continue;
+      const uint32_t wanted = random_below(kKey, num_dice_++, 2000, 0, longest_draft_ + 1);
+      for (int64_t d = 0; d < std::min({int64_t{wanted}, limit, left}); ++d) {
+        const int32_t next = next_id(sequence, hash(sequence, sequence.num_ids() + d), sequence.num_response() + d);
+        const bool wrong = random_below(kKey, num_dice_++, 2001, 0, 3) == 0;
+        sequence.draft.push_back(wrong ? next + 1 : next);
+      }
+      left -= static_cast<int64_t>(sequence.draft.size());
+      num_drafts_ += static_cast<int64_t>(sequence.draft.size());
+    }
+    const int64_t preemptions = scheduler_.num_preemptions();
+    scheduler_.add_drafts();
+    ASSERT_EQ(scheduler_.num_preemptions(), preemptions);
+    check(schedule);
+  }
+
   void check(const Schedule& schedule) {
     EXPECT_FALSE(schedule.items.empty());
     EXPECT_LE(schedule.num_tokens, options_.max_num_batched_tokens);
@@ -141,7 +186,9 @@ class Simulation {
   Scheduler scheduler_;
   std::vector<uint64_t> cache_;
   std::deque<SequenceGroup> groups_;
-  int64_t num_steps_ = 0, num_computed_ = 0;
+  uint32_t longest_draft_;
+  uint64_t num_dice_ = 0;
+  int64_t num_steps_ = 0, num_computed_ = 0, num_drafts_ = 0, num_right_ = 0;
   std::string log_;
 };
 
@@ -199,6 +246,28 @@ TEST(Scheduler, AnySettingsGiveTheSameAnswersWithinTheirLimits) {
     }
   }
   EXPECT_GT(preemptions, 100);
+}
+
+TEST(Scheduler, DraftsChangeNoAnswerAndPreemptNobody) {
+  Simulation plain({.max_num_seqs = 1, .max_num_batched_tokens = 1000, .enable_prefix_sharing = false}, 100);
+  const Answers expected = run_all(plain);
+  int64_t preemptions = 0, drafts = 0, right = 0;
+  for (int64_t seqs : {3, 8}) {
+    for (int64_t budget : {7, 1000}) {
+      for (int64_t num_blocks : {12, 17, 500}) {
+        SCOPED_TRACE(fmt::format("seqs {} budget {} blocks {}", seqs, budget, num_blocks));
+        Simulation run({seqs, budget, true, true}, num_blocks, 9);  // over two borders of blocks
+        ASSERT_EQ(run_all(run), expected);
+        if (HasFailure()) return;
+        preemptions += run.scheduler().num_preemptions();
+        drafts += run.num_drafts();
+        right += run.num_right();
+      }
+    }
+  }
+  EXPECT_GT(preemptions, 20);
+  EXPECT_GT(right, 1000);
+  EXPECT_GT(drafts, right + 1000);
 }
 
 TEST(Scheduler, TheSameCallsGiveTheSameSchedules) {

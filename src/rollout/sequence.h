@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/random.h"
@@ -20,6 +21,7 @@ struct SamplingParams {
   int64_t valid_vocab = 0;       // ids the tokenizer knows, others are never drawn; 0: every row of the head
 };
 
+struct GroupDrafts;  // the speculator's
 struct SequenceGroup;
 enum class SequenceState { waiting, running, finished };
 
@@ -31,6 +33,7 @@ struct Sequence {
   int64_t num_prompt = 0;
   int64_t num_cached = 0;            // leading ids whose keys and values are in the blocks
   std::vector<int32_t> block_table;  // blocks in the order of positions
+  std::vector<int32_t> draft;        // ids that this step computes after the last one, kept as far as they are drawn
   std::vector<float> logprobs;       // [response]
   std::vector<int32_t> versions;     // [response]
   FinishReason finish = FinishReason::aborted;
@@ -45,6 +48,7 @@ struct SequenceGroup {
   SamplingParams sampling;
   std::vector<Sequence> sequences;  // never resized: others point into it
   int64_t num_unfinished = 0;
+  std::shared_ptr<GroupDrafts> drafts;  // once one of them has drawn with speculation
 };
 
 // What a sequence has become; its numbers move out.
