@@ -22,6 +22,19 @@ void append_tokens(ForwardBatch& batch, const Sequence& sequence, int64_t num_to
 
 }  // namespace
 
+void reserve_batch(ForwardBatch& batch, int64_t max_tokens, int64_t max_sequences, int64_t max_blocks) {
+  for (std::vector<int32_t>* of_token : {&batch.ids, &batch.positions, &batch.slots}) {
+    of_token->reserve(static_cast<size_t>(max_tokens));
+  }
+  for (std::vector<int32_t>* of_sequence : {&batch.cu_seqlens, &batch.context_lens, &batch.logit_rows}) {
+    of_sequence->reserve(static_cast<size_t>(max_sequences) + 1);
+  }
+  const auto cells = static_cast<size_t>(max_sequences * max_blocks);
+  if (cells > batch.block_table.capacity()) {  // doubled: prompts may come in the order of their lengths
+    batch.block_table.reserve(std::max(cells, 2 * batch.block_table.capacity()));
+  }
+}
+
 void fill_batch(ForwardBatch& batch, const Schedule& schedule) {
   batch.ids.clear();
   batch.positions.clear();

@@ -60,6 +60,17 @@ Engine::Engine(kernels::Context& ctx, const Decoder& decoder, const EngineOption
       kv_version_(decoder.version()),
       scheduler_(options_, kv_.num_blocks(), kernels::kKvBlock) {
   if (options_.speculation) speculator_.emplace(*options_.speculation);
+  reserve_step(0);
+}
+
+// The memory of the largest step and of a sequence of num_ids, so that a decode step allocates nothing.
+void Engine::reserve_step(int64_t num_ids) {
+  const int64_t max_tokens = std::min(options_.max_num_batched_tokens, kv_.num_blocks() * kernels::kKvBlock);
+  const int64_t max_draws = std::min({options_.max_num_seqs, max_tokens, kv_.num_blocks()});
+  reserve_batch(batch_, max_tokens, max_draws, scheduler_.pool().blocks_for(num_ids));
+  draw_rows_.reserve(static_cast<size_t>(max_draws));
+  drawn_ids_.reserve(static_cast<size_t>(max_draws));
+  drawn_logprobs_.reserve(static_cast<size_t>(max_draws));
 }
 
 void Engine::add(const DrawnPrompt& drawn, int num_samples, const SamplingParams& sampling) {
@@ -79,6 +90,7 @@ void Engine::add(const UnfinishedGroup& unfinished, const SamplingParams& sampli
 SequenceGroup& Engine::enter(const DrawnPrompt& drawn, size_t num_samples, const SamplingParams& sampling) {
   HONE_CHECK(!groups_.contains(drawn.draw) && !finished_.contains(drawn.draw), "draw {} is in flight", drawn.draw);
   check_fits(drawn, sampling);
+  reserve_step(static_cast<int64_t>(drawn.prompt->ids.size()) + sampling.max_new_tokens);
   auto& group = groups_[drawn.draw] = std::make_unique<SequenceGroup>();
   group->drawn = drawn;
   group->sampling = sampling;

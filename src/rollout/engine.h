@@ -53,7 +53,8 @@ class Engine {
   // sample that already has max_new_tokens ids ends with what it has. Raises Error as above, and when the ids so far
   // were drawn at another temperature or are not all known to the tokenizer.
   void add(const UnfinishedGroup& unfinished, const SamplingParams& sampling);
-  // One forward. Says whether work is left. Raises Error (exit code 4) when logits are not finite; the engine is then
+  // One forward. Says whether work is left. A step that only decodes and ends no answer allocates nothing once the
+  // engine has seen one of its size. Raises Error (exit code 4) when logits are not finite; the engine is then
   // of no more use.
   bool step();
   // Groups all of whose samples have ended since the last call, by draw.
@@ -86,6 +87,7 @@ class Engine {
   void check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling) const;
   SequenceGroup& enter(const DrawnPrompt& drawn, size_t num_samples, const SamplingParams& sampling);
   void start(SequenceGroup& group);
+  void reserve_step(int64_t num_ids);
   void run(const Schedule& schedule);
   void add_drafts(const Schedule& schedule);
   void draw_ids(const Schedule& schedule, ConstComputeView y_RD);

@@ -4,12 +4,29 @@
 
 namespace hone {
 
+namespace {
+// The memory of the longest answer, so that a step which draws one more id allocates nothing.
+void reserve_memory(Sequence& sequence, int64_t block_size) {
+  const auto max_new = static_cast<size_t>(sequence.group->sampling.max_new_tokens);
+  const size_t num_ids = static_cast<size_t>(sequence.num_prompt) + max_new;
+  sequence.ids.reserve(num_ids);
+  sequence.logprobs.reserve(max_new);
+  sequence.versions.reserve(max_new);
+  sequence.block_table.reserve(num_ids / static_cast<size_t>(block_size) + 1);
+}
+}  // namespace
+
 Scheduler::Scheduler(const SchedulerOptions& options, int64_t num_blocks, int64_t block_size)
     : options_(options),
       max_running_(std::min(options.max_num_seqs, options.max_num_batched_tokens)),
       pool_(num_blocks, block_size) {
   HONE_CHECK(max_running_ > 0, "max_num_seqs {}, max_num_batched_tokens {}", options.max_num_seqs,
              options.max_num_batched_tokens);
+  const auto most = static_cast<size_t>(std::min(max_running_, num_blocks));  // nearly always: each writes to a block
+  running_.reserve(most);
+  schedule_.items.reserve(most);
+  schedule_.draws.reserve(most);
+  schedule_.copies.reserve(most);
 }
 
 int64_t Scheduler::max_ids() const {
@@ -105,6 +122,7 @@ const Sequence* Scheduler::sibling_with_prompt(const Sequence& sequence, int64_t
 void Scheduler::start(Sequence& sequence, const Sequence* source, int64_t num_shared) {
   sequence.state = SequenceState::running;
   running_.push_back(&sequence);
+  reserve_memory(sequence, pool_.block_size());
   for (int64_t i = 0; i < pool_.blocks_for(num_shared); ++i) {
     const int32_t block = source->block_table[static_cast<size_t>(i)];
     pool_.share(block);

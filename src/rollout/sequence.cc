@@ -10,6 +10,13 @@ std::vector<int32_t> response_of(const Sequence& sequence) {
   return {sequence.ids.begin() + sequence.num_prompt, sequence.ids.end()};
 }
 
+// What is kept for long keeps no room for ids that were never drawn.
+template <class T>
+std::vector<T> take_exactly(std::vector<T>& numbers) {
+  numbers.shrink_to_fit();
+  return std::move(numbers);
+}
+
 }  // namespace
 
 Trajectory take_trajectory(Sequence& sequence) {
@@ -18,8 +25,8 @@ Trajectory take_trajectory(Sequence& sequence) {
   t.sample = sequence.sample;
   t.prompt_ids = sequence.group->drawn.prompt->ids;
   t.response_ids = response_of(sequence);
-  t.logprobs = std::move(sequence.logprobs);
-  t.versions = std::move(sequence.versions);
+  t.logprobs = take_exactly(sequence.logprobs);
+  t.versions = take_exactly(sequence.versions);
   t.temperature = sequence.group->sampling.temperature;
   t.finish = sequence.finish;
   return t;
@@ -28,8 +35,8 @@ Trajectory take_trajectory(Sequence& sequence) {
 UnfinishedSample take_unfinished(Sequence& sequence) {
   UnfinishedSample sample;
   sample.response_ids = response_of(sequence);
-  sample.logprobs = std::move(sequence.logprobs);
-  sample.versions = std::move(sequence.versions);
+  sample.logprobs = take_exactly(sequence.logprobs);
+  sample.versions = take_exactly(sequence.versions);
   if (sequence.state == SequenceState::finished) sample.finish = sequence.finish;
   return sample;
 }
