@@ -4,6 +4,7 @@
 #include "bench/gemm.h"
 #include "bench/load.h"
 #include "bench/rollout.h"
+#include "bench/speculation.h"
 #include "bench/tokenize.h"
 #include "bench/train.h"
 #include "core/error.h"
@@ -18,8 +19,15 @@ struct Bench {
 };
 
 constexpr Bench kBenches[] = {
-    {"gemm", run_gemm},         {"train", run_train}, {"rollout", run_rollout},
-    {"tokenize", run_tokenize}, {"load", run_load},   {"check", run_check},
+    {"gemm", run_gemm},
+    {"train", run_train},
+    {"rollout", run_rollout},
+    {"tokenize", run_tokenize},
+    {"load", run_load},
+    {"check", run_check},
+    {"speculation_tail", run_speculation_tail},
+    {"speculation_crowd", run_speculation_crowd},
+    {"speculation_draft", run_speculation_draft},
 };
 
 }  // namespace

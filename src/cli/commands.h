@@ -31,6 +31,7 @@ struct EvalArgs {
   int64_t n = 1, max_samples = -1, max_num_seqs = 256;
   std::optional<int64_t> max_new_tokens;  // default: 512, or what the model's context leaves
   std::optional<double> temperature;      // default: 0 (greedy) for n = 1, else 1
+  int64_t speculative_tokens = 0;
   std::string dtype = "auto";
   uint64_t seed = 1;
   int threads = 0;
@@ -47,6 +48,7 @@ struct GenerateArgs {
   int64_t n = 1;
   std::optional<int64_t> max_new_tokens;  // default: 128, or what the model's context leaves
   double temperature = 1.0;
+  int64_t speculative_tokens = 0;
   std::string dtype = "auto";
   uint64_t seed = 1;
   int threads = 0;

@@ -109,7 +109,7 @@ int run_eval(const EvalArgs& args) {
   options.max_new_tokens = answer_limit(args.model, args.max_new_tokens, 512, prompts);
   const int64_t answers = std::max<int64_t>(1, args.n * static_cast<int64_t>(prompts.size()));
   Inference inference(args.model, std::move(tokenizer), args.dtype, args.threads, std::min(args.max_num_seqs, answers),
-                      prompts, options.max_new_tokens);
+                      prompts, options.max_new_tokens, args.speculative_tokens);
   if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
   options.end_ids = inference.end_ids();
   Progress progress("eval", static_cast<int64_t>(prompts.size()));

@@ -93,7 +93,8 @@ int run_generate(const GenerateArgs& args) {
   const std::vector<Prompt> prompts = read_prompts(args, tokenizer);
   const int64_t limit = answer_limit(args.model, args.max_new_tokens, 128, prompts);
   Inference inference(args.model, std::move(tokenizer), args.dtype, args.threads,
-                      std::clamp<int64_t>(args.n * static_cast<int64_t>(prompts.size()), 1, 64), prompts, limit);
+                      std::clamp<int64_t>(args.n * static_cast<int64_t>(prompts.size()), 1, 64), prompts, limit,
+                      args.speculative_tokens);
   if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
   SamplingParams sampling;
   sampling.temperature = static_cast<float>(args.temperature);

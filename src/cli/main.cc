@@ -116,6 +116,9 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   e->add_option("--max-samples", a.eval.max_samples, "first rows only (-1: all)")->capture_default_str();
   e->add_option("--max-num-seqs", a.eval.max_num_seqs, "answers in flight")->capture_default_str();
   e->add_option("--dtype", a.eval.dtype, "auto, bfloat16, float32")->capture_default_str();
+  e->add_option("--speculative-tokens", a.eval.speculative_tokens,
+                "most drafts of an answer in a step: faster where text repeats, the same answers (0: none)")
+      ->capture_default_str();
   e->add_option("--seed", a.eval.seed, "of the samples")->capture_default_str();
   e->add_option("--threads", a.eval.threads, "0: one for each core")->check(CLI::Range(0, 4096))->capture_default_str();
   e->add_option("--dump", a.eval.dump, "write every answer to this JSONL file");
@@ -131,6 +134,9 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   g->add_option("--max-new-tokens", a.generate.max_new_tokens,
                 "limit of an answer (default: 128, or what the context leaves)");
   g->add_option("--dtype", a.generate.dtype, "auto, bfloat16, float32")->capture_default_str();
+  g->add_option("--speculative-tokens", a.generate.speculative_tokens,
+                "most drafts of an answer in a step: faster where text repeats, the same answers (0: none)")
+      ->capture_default_str();
   g->add_option("--seed", a.generate.seed, "of the samples")->capture_default_str();
   g->add_option("--threads", a.generate.threads, "0: one for each core")
       ->check(CLI::Range(0, 4096))

@@ -29,6 +29,10 @@ std::string config_path(const std::string& checkpoint) {
   return io::join_path(state_folder(checkpoint), "config.yaml");
 }
 
+std::string speculation_path(const std::string& checkpoint) {
+  return io::join_path(state_folder(checkpoint), "speculation.json");
+}
+
 bool is_complete(const std::string& checkpoint) {
   return io::exists(io::join_path(state_folder(checkpoint), "complete"));
 }
@@ -113,6 +117,7 @@ void save_checkpoint(const std::string& folder, const TrainingState& state, Deco
   writer.write(moments_path(checkpoint.path()));
   io::write_json(io::join_path(state_folder(checkpoint.path()), "state.json"), to_json(state));
   io::write_file(config_path(checkpoint.path()), state.config);
+  if (!state.speculation.empty()) io::write_file(speculation_path(checkpoint.path()), state.speculation);
   io::write_file(io::join_path(state_folder(checkpoint.path()), "complete"), "");
   checkpoint.commit();
   name_latest(folder);
@@ -146,6 +151,9 @@ TrainingState read_training_state(const std::string& checkpoint) {
   s.numeric_mode = at["numeric_mode"].as_string();
   s.data_hash = at["data_hash"].as_string();
   if (const std::string config = config_path(checkpoint); io::exists(config)) s.config = io::read_file(config);
+  if (const std::string path_of = speculation_path(checkpoint); io::exists(path_of)) {
+    s.speculation = io::read_file(path_of);
+  }
   const int64_t largest = int64_t{1} << 53;
   for (const char* key : {"global_step", "epoch", "epoch_index", "version", "optimizer_steps"}) {
     const int64_t value = at[key].as_int();

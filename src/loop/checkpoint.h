@@ -2,7 +2,8 @@
 //   config.json, model.safetensors (float32 masters), tokenizer files
 //   training_state/state.json, training_state/optimizer.safetensors
 //   training_state/config.yaml         effective options of the run that saved it
-//   training_state/complete            written last; a folder without it is not a checkpoint
+//   training_state/speculation.json   what speculation's decisions depend on (rollout/speculation_file.h), where it is
+//   on training_state/complete            written last; a folder without it is not a checkpoint
 // The folder appears whole or not at all, so saving never harms an older one.
 #pragma once
 
@@ -25,7 +26,8 @@ struct TrainingState {
   std::string kind;             // "grpo" or "sft": one cannot go on as the other
   std::string numeric_mode;
   std::string data_hash;
-  std::string config;  // effective options, YAML; empty in checkpoints that were saved without
+  std::string config;       // effective options, YAML; empty in checkpoints that were saved without
+  std::string speculation;  // JSON; empty without speculation
   bool operator==(const TrainingState&) const = default;
 };
 

@@ -55,6 +55,17 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   return options;
 }
 
+std::optional<SpeculationOptions> speculation_options(const SpeculativeRecipe& recipe) {
+  if (!recipe.method) return std::nullopt;
+  SpeculationOptions options;
+  options.num_speculative_tokens = recipe.num_speculative_tokens;
+  options.disable_by_batch_size = recipe.disable_by_batch_size.value_or(0);
+  options.from_group = recipe.from_group;
+  options.from_history = recipe.from_history;
+  options.max_history_ids = recipe.max_history_tokens;
+  return options;
+}
+
 }  // namespace
 
 EngineOptions engine_options(const Recipe& recipe) {
@@ -65,6 +76,7 @@ EngineOptions engine_options(const Recipe& recipe) {
   options.max_num_batched_tokens = recipe.rollout.max_num_batched_tokens;
   options.enable_chunked_prefill = recipe.rollout.enable_chunked_prefill;
   options.enable_prefix_sharing = recipe.rollout.enable_prefix_caching;
+  options.speculation = speculation_options(recipe.rollout.speculative_config);
   // every running answer at its full length, and one block to spare for each
   options.num_kv_blocks = options.max_num_seqs * ((longest_sequence(recipe) + block - 1) / block + 1);
   return options;

@@ -11,6 +11,7 @@
 #include "loop/starting_weights.h"
 #include "loop/step_metrics.h"
 #include "prompts/row_order.h"
+#include "rollout/speculation_file.h"
 
 namespace hone {
 
@@ -43,6 +44,22 @@ void report_probs_difference(const TrainStep& step, Metrics& metrics) {
   metrics.set(name + "std", step.probs_difference_std);
 }
 
+// What speculation did between two readings.
+void report_speculation(const SpeculationStats& before, const SpeculationStats& after, Metrics& metrics) {
+  const std::string name = "speculative_decoding/";
+  const auto of = [&](int64_t SpeculationStats::*number) {
+    return static_cast<double>(after.*number - before.*number);
+  };
+  const auto share = [](double part, double whole) { return whole == 0 ? 0.0 : part / whole; };
+  const double predicted = of(&SpeculationStats::predict_times), effective = of(&SpeculationStats::effective_times);
+  const double right = of(&SpeculationStats::total_right_length);
+  metrics.set(name + "predict_times", predicted);
+  metrics.set(name + "effective_times", effective);
+  metrics.set(name + "effective_percent", 100 * share(effective, predicted));
+  metrics.set(name + "total_right_length", right);
+  metrics.set(name + "effective_length", share(right, effective));
+}
+
 }  // namespace
 
 GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kernels::Context& ctx, Run& run, DType dtype)
@@ -58,6 +75,10 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
     source_.restore(run.state().position);
     load_optimizer(*run.checkpoint(), *decoder_, run.state(), trainer_.optimizer());
     decoder_->publish(ctx, run.state().version);
+    if (const std::string& text = run.state().speculation; !text.empty()) {
+      engine_.restore_speculation(
+          parse_speculation(text, io::join_path(*run.checkpoint(), "training_state/speculation.json")));
+    }
   }
   position_ = source_.position();
   objective_.kind = Objective::Kind::policy;
@@ -95,6 +116,7 @@ Metrics GrpoTraining::step(int64_t global_step) {
   const int64_t test_freq = recipe_.trainer.test_freq;
   if (test_freq > 0 && (global_step % test_freq == 0 || run_.is_last(global_step))) validate(global_step, metrics);
   position_ = source_.position();
+  speculation_ = engine_.speculation_state();
   return metrics;
 }
 
@@ -108,6 +130,7 @@ std::vector<Group> GrpoTraining::roll_out(Metrics& metrics) {
   sampling.key = {seed(), Stream::train};
   sampling.valid_vocab = inputs_.tokenizer.vocab_size();
   const EngineStats before = engine_.stats();
+  const SpeculationStats spoken = engine_.speculation_stats();
   std::vector<Group> groups;
   {
     Timed timed(metrics, "gen");
@@ -129,6 +152,7 @@ std::vector<Group> GrpoTraining::roll_out(Metrics& metrics) {
   const EngineStats after = engine_.stats();
   metrics.set("rollout/num_preemptions", static_cast<double>(after.num_preemptions - before.num_preemptions));
   metrics.set("rollout/num_engine_steps", static_cast<double>(after.num_steps - before.num_steps));
+  report_speculation(spoken, engine_.speculation_stats(), metrics);
   metrics.set("timing_per_token_ms/gen",
               1000 * metrics.get("timing_s/gen") /
                   static_cast<double>(std::max<int64_t>(1, after.num_generated - before.num_generated)));
@@ -243,6 +267,7 @@ int GrpoTraining::loop() {
                      state.position = position_;
                      state.version = decoder_->version();
                      state.optimizer_steps = trainer_.optimizer().num_steps();
+                     state.speculation = speculation_ ? speculation_text(*speculation_) : "";
                      save_checkpoint(folder, state, *decoder_, trainer_.optimizer(), recipe_.model.path);
                    },
                    [&](const Metrics& metrics) { return step_line(metrics, run_.total_steps()); });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "loop/evaluate.h"
@@ -33,7 +34,8 @@ class GrpoTraining {
   const GrpoInputs& inputs_;
   Run& run_;
   PromptSource source_;
-  DataPosition position_;  // of the data after the last whole step: what is saved
+  DataPosition position_;                        // of the data after the last whole step: what is saved
+  std::optional<SpeculationState> speculation_;  // the same
   std::unique_ptr<Decoder> decoder_;
   Trainer trainer_;
   Engine engine_;

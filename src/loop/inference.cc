@@ -41,7 +41,8 @@ void check_temperature(double temperature) {
 }
 
 Inference::Inference(const std::string& folder, Tokenizer tokenizer, const std::string& dtype_name, int threads,
-                     int64_t max_num_seqs, std::span<const Prompt> prompts, int64_t max_new_tokens)
+                     int64_t max_num_seqs, std::span<const Prompt> prompts, int64_t max_new_tokens,
+                     int64_t num_speculative_tokens)
     : ctx_(resolve_threads(threads)), tokenizer_(std::move(tokenizer)), end_ids_(find_end_ids(folder, tokenizer_)) {
   const DType dtype = resolve_dtype(dtype_name, ctx_.target);
   const ModelConfig config = weights::load_config(folder);
@@ -49,6 +50,14 @@ Inference::Inference(const std::string& folder, Tokenizer tokenizer, const std::
   EngineOptions options;
   options.max_num_seqs = max_num_seqs;
   options.max_num_batched_tokens = std::max<int64_t>(2048, max_num_seqs);
+  if (num_speculative_tokens < 0) {
+    throw Error(fmt::format("--speculative-tokens: expected at least 0, found {}", num_speculative_tokens));
+  }
+  if (num_speculative_tokens > 0) {
+    options.speculation = SpeculationOptions();
+    options.speculation->num_speculative_tokens = num_speculative_tokens;
+    options.speculation->from_history = false;  // every prompt comes once
+  }
   const int64_t block = kernels::kKvBlock;
   const int64_t longest = longest_prompt(prompts) + max_new_tokens;
   options.num_kv_blocks = max_num_seqs * ((longest + block - 1) / block + 1);

@@ -25,9 +25,10 @@ void check_temperature(double temperature);
 class Inference {
  public:
   // `tokenizer`: of the folder, which the prompts were encoded with. threads 0: one for each core. Room for the longest
-  // of the prompts and its answer. Raises Error as loading does, and when the memory does not suffice.
+  // of the prompts and its answer. Up to num_speculative_tokens drafts of an answer in a step (0: no speculation).
+  // Raises Error as loading does, and when the memory does not suffice.
   Inference(const std::string& folder, Tokenizer tokenizer, const std::string& dtype, int threads, int64_t max_num_seqs,
-            std::span<const Prompt> prompts, int64_t max_new_tokens);
+            std::span<const Prompt> prompts, int64_t max_new_tokens, int64_t num_speculative_tokens = 0);
 
   const Tokenizer& tokenizer() const { return tokenizer_; }
   const std::vector<int32_t>& end_ids() const { return end_ids_.ids; }

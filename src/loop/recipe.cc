@@ -124,6 +124,46 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
       .when(when, sampled);
 }
 
+void add_speculation(Schema& s, SpeculativeRecipe& r) {
+  const std::string p = "actor_rollout_ref.rollout.engine_kwargs.vllm.speculative_config.";
+  const char* when = "speculative_config.method is set";
+  const auto on = [&r] { return r.method.has_value(); };
+  s.field(
+       p + "method", &r.method,
+       "Speculation without a draft model: sam proposes what followed the same tokens before, and keeps what the model "
+       "draws itself. It changes the speed alone.")
+      .one_of({"sam"})
+      .because("other ways of drafting are not there")
+      .effect(Effect::nothing)
+      .also_called({"spec_method"});
+  s.field(p + "num_speculative_tokens", &r.num_speculative_tokens,
+          "Most drafts of an answer in an engine step; how many it gets follows from what rows cost and from how many "
+          "were right.")
+      .at_least(1)
+      .at_most(1024)
+      .effect(Effect::nothing)
+      .when(when, on);
+  s.field(p + "disable_by_batch_size", &r.disable_by_batch_size,
+          "No drafts in steps of more answers; null = what rows cost alone decides (verl: "
+          "VLLM_SPECULATIVE_BATCH_SIZE_THRE).")
+      .at_least(1)
+      .effect(Effect::nothing)
+      .when(when, on);
+  s.field(p + "from_group", &r.from_group, "Draft from the other answers of the group as well.")
+      .effect(Effect::nothing)
+      .when(when, on);
+  s.field(p + "from_history", &r.from_history,
+          "Draft from the latest answers to the same prompt as well; checkpoints keep them.")
+      .effect(Effect::nothing)
+      .when(when, on);
+  s.field(p + "max_history_tokens", &r.max_history_tokens,
+          "Tokens of prompts and answers kept for that; the oldest go first.")
+      .at_least(0)
+      .at_most(1 << 30)
+      .effect(Effect::nothing)
+      .when("speculative_config.from_history is true", [&r] { return r.method.has_value() && r.from_history; });
+}
+
 void add_rest(Schema& s, Recipe& r) {
   s.field("actor_rollout_ref.model.path", &r.model.path, "Hugging Face folder to start from.")
       .required()
@@ -200,6 +240,7 @@ Schema schema_of(Recipe& recipe) {
   add_actor(schema, recipe.actor);
   add_optim_fields(schema, "actor_rollout_ref.actor.optim.", recipe.actor.optim, "lr_scheduler_type");
   add_rollout(schema, recipe.rollout);
+  add_speculation(schema, recipe.rollout.speculative_config);
   add_trainer(schema, recipe.trainer);
   add_verl_rules(schema);
   return schema;

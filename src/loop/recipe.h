@@ -56,6 +56,14 @@ struct ValidationSampling {
   int64_t top_k = -1;
 };
 
+struct SpeculativeRecipe {  // engine_kwargs.vllm.speculative_config
+  std::optional<std::string> method;
+  int64_t num_speculative_tokens = 8;
+  std::optional<int64_t> disable_by_batch_size;
+  bool from_group = true, from_history = true;
+  int64_t max_history_tokens = 1 << 20;
+};
+
 struct RolloutRecipe {
   int64_t n = 1;
   double temperature = 1.0;
@@ -65,6 +73,7 @@ struct RolloutRecipe {
   bool enable_chunked_prefill = true, enable_prefix_caching = true;
   bool ignore_eos = false;
   ValidationSampling val_kwargs;
+  SpeculativeRecipe speculative_config;
 };
 
 struct AlgorithmRecipe {

@@ -23,7 +23,7 @@ class Effects : public ::testing::Test {
     EXPECT_EQ(result.code, 0) << result.err;
     return folder;
   }
-  // All of a run but how many steps its engine took.
+  // All of a run but how many steps its engine took, and drafts.
   static std::map<std::string, std::string> results_of(const std::string& run) {
     std::map<std::string, std::string> bits = bits_of(run);
     for (auto& [name, text] : bits) {
@@ -31,7 +31,7 @@ class Effects : public ::testing::Test {
       io::Json kept = io::Json::object();
       const io::Json all = io::parse_json(text, name);
       for (const auto& [key, value] : all.as_object()) {
-        if (!key.starts_with("rollout/num_")) kept.set(key, value);
+        if (!key.starts_with("rollout/num_") && !key.starts_with("speculative_decoding/")) kept.set(key, value);
       }
       text = kept.dump();
     }
@@ -123,7 +123,7 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
 
 TEST_F(Effects, OptionsOfSpeedAndPlaceAloneChangeNoResult) {
   const auto plain = results_of(run({}));
-  const std::string rollout = kRollout;
+  const std::string rollout = kRollout, speculation = rollout + "engine_kwargs.vllm.speculative_config.";
   const Arguments cases[] = {
       {rollout + "max_num_batched_tokens=16"},
       {rollout + "max_num_seqs=3"},
@@ -131,6 +131,10 @@ TEST_F(Effects, OptionsOfSpeedAndPlaceAloneChangeNoResult) {
       {rollout + "prompt_length=8", rollout + "response_length=3"},
       {rollout + "enable_chunked_prefill=false"},
       {rollout + "enable_prefix_caching=false"},
+      {speculation + "method=sam"},
+      {speculation + "method=sam", speculation + "num_speculative_tokens=2", speculation + "disable_by_batch_size=4",
+       speculation + "from_group=false", speculation + "from_history=false"},
+      {speculation + "method=sam", speculation + "max_history_tokens=9"},
       {"trainer.num_threads=2"},
       {"trainer.save_freq=1"},
       {"trainer.project_name=x", "trainer.experiment_name=y", "trainer.logger=[console,file]"},
