@@ -47,8 +47,7 @@ SpeculationState Speculator::state() const {
 }
 
 void Speculator::restore(const SpeculationState& state) {
-  cost_.reset();
-  if (!state.cost.empty()) set_cost(state.cost);
+  if (!state.cost.empty()) set_cost(state.cost);  // else what is known stays
   acceptance_.set_counts(state.acceptance);
   history_ = AnswerHistory(options_.from_history ? options_.max_history_ids : 0);
   for (const AnswerHistory::Entry& entry : state.answers) history_.remember(entry);
