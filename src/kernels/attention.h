@@ -35,6 +35,9 @@ struct SequenceTable {
   std::span<const int32_t> context_lens;  // [S] keys of the sequence, its queries (the last ones) included
   std::span<const int32_t> block_table;   // [S * max_blocks] block numbers; row s serves sequence s
   int64_t max_blocks = 0;
+  // [S], or empty when none has one: the sequence whose first tokens are also those before this one's queries, -1:
+  // none. It is an earlier, whole one; all between share it too. Backward alone reads this.
+  std::span<const int32_t> prefix_of = {};
 
   int64_t num_sequences() const { return static_cast<int64_t>(context_lens.size()); }
 };
@@ -49,9 +52,10 @@ void kv_write(Context& ctx, const KvLayer& kv, ConstComputeView k_T_HkC, ConstCo
 void attention_forward(Context& ctx, ComputeView o_T_HqC, View<float> lse_T_Hq, ConstComputeView q_T_HqC,
                        const KvLayer& kv, const SequenceTable& sequences, float scale);
 
-// Whole sequences only (context_lens = query lengths: training). Overwrites dq, dk, dv. dk and dv sum segments of the
-// queries in a fixed order (within one: heads of the group upwards, queries upwards); the cut into segments is a
-// function of the sequence's length alone, so neither threads nor the rest of the batch change a bit.
+// Whole sequences (context_lens = query lengths), or what comes after a shared prefix (prefix_of): training. Overwrites
+// dq, dk, dv. dk and dv sum segments of the queries in a fixed order (within one: heads of the group upwards, queries
+// upwards), those of a prefix first its own sequence's, then the sharers' in order; the cut into segments is a function
+// of the sequence's lengths alone, so neither threads nor the rest of the batch change a bit.
 // (FlashAttention-2, Dao 2023, algorithm 2.)
 void attention_backward(Context& ctx, View<float> dq_T_HqC, View<float> dk_T_HkC, View<float> dv_T_HkC,
                         View<const float> do_T_HqC, ConstComputeView o_T_HqC, ConstComputeView q_T_HqC,

@@ -1,5 +1,6 @@
 // Attention backward: cut into tasks by shape, in three passes. Keys and values of every block are laid out anew; the
-// queries of a sequence, in up to four segments, give dq and their share of dk and dv; the shares are added up.
+// queries of a sequence, in up to four segments, give dq and their share of dk and dv; the shares are added up. The
+// last segment's share lies in its place already, unless the sequence shares a prefix: that belongs to another's rows.
 #include <algorithm>
 #include <cmath>
 
@@ -14,20 +15,33 @@ constexpr int64_t kMaxSegments = 4;    // of a sequence's queries
 constexpr int64_t kSplitLength = 128;  // shorter sequences are one segment
 constexpr int64_t kSumTile = 64;       // tokens
 
-// Ends of the query segments of a sequence: equal causal cost, so the k-th of n ends at length * sqrt(k / n).
-// A function of the length alone.
+// Ends of the query segments of a sequence: equal causal cost, so with P tokens before the queries and C in all the
+// k-th of n ends at token sqrt(P^2 + (C^2 - P^2) k / n). A function of the lengths alone.
 struct Segments {
-  int64_t count = 1;
-  int64_t end[kMaxSegments] = {};
+  int64_t count = 1, prefix = 0;
+  int64_t num_parts = 0;           // leading segments whose shares of dk and dv lie apart
+  int64_t end[kMaxSegments] = {};  // queries
 
   int64_t begin(int64_t k) const { return k == 0 ? 0 : end[k - 1]; }
+  int64_t num_keys(int64_t k) const { return prefix + end[k]; }  // that the segment sees
+  int64_t cost(int64_t k) const { return (end[k] - begin(k)) * (2 * prefix + begin(k) + end[k]); }
+  // Where the parts of segment k begin, in floats: dk, then dv, each [num_keys][columns].
+  int64_t part_offset(int64_t k, int64_t columns) const {
+    int64_t offset = 0;
+    for (int64_t i = 0; i < k; ++i) offset += 2 * num_keys(i) * columns;
+    return offset;
+  }
 };
-Segments segments_of(int64_t length) {
+Segments segments_of(int64_t length, int64_t context) {
   Segments segments;
+  segments.prefix = context - length;
   if (length >= kSplitLength) segments.count = kMaxSegments;
+  segments.num_parts = length == 0 ? 0 : segments.prefix > 0 ? segments.count : segments.count - 1;
+  const double before = static_cast<double>(segments.prefix * segments.prefix);
+  const double all = static_cast<double>(context * context);
   for (int64_t k = 0; k + 1 < segments.count; ++k) {
-    const double share = std::sqrt(static_cast<double>(k + 1) / static_cast<double>(segments.count));
-    segments.end[k] = static_cast<int64_t>(static_cast<double>(length) * share) / 16 * 16;
+    const double share = static_cast<double>(k + 1) / static_cast<double>(segments.count);
+    segments.end[k] = (static_cast<int64_t>(std::sqrt(before + (all - before) * share)) - segments.prefix) / 16 * 16;
   }
   segments.end[segments.count - 1] = length;
   return segments;
@@ -36,14 +50,8 @@ Segments segments_of(int64_t length) {
 // Where the scratch of one sequence's backward begins, in floats.
 struct SequenceScratch {
   int64_t blocks = 0;  // [Hk][num_blocks] block forms
-  int64_t parts = 0;   // per segment but the last: dk, then dv, each [end][Hk * C]
+  int64_t parts = 0;   // of the segments that have them
 };
-
-int64_t part_offset(const Segments& segments, int64_t segment, int64_t columns) {
-  int64_t offset = 0;
-  for (int64_t k = 0; k < segment; ++k) offset += 2 * segments.end[k] * columns;
-  return offset;
-}
 
 struct Arguments {
   View<float> dq_T_HqC, dk_T_HkC, dv_T_HkC;
@@ -95,7 +103,14 @@ class Backward {
  private:
   int64_t offset(int64_t s) const { return a_.sequences.cu_seqlens[static_cast<size_t>(s)]; }
   int64_t length(int64_t s) const { return offset(s + 1) - offset(s); }
-  int64_t num_blocks(int64_t s) const { return (length(s) + kKvBlock - 1) / kKvBlock; }
+  int64_t context(int64_t s) const { return a_.sequences.context_lens[static_cast<size_t>(s)]; }
+  int64_t num_blocks(int64_t s) const { return (context(s) + kKvBlock - 1) / kKvBlock; }
+  Segments segments(int64_t s) const { return segments_of(length(s), context(s)); }
+  int64_t owner(int64_t s) const {
+    return a_.sequences.prefix_of.empty() ? -1 : a_.sequences.prefix_of[static_cast<size_t>(s)];
+  }
+  int64_t end_of_sharers(int64_t s) const;
+  int64_t num_summed(int64_t s) const;
   int64_t columns() const { return heads_.num_kv_heads * heads_.head_dim; }
 
   void place_scratch();
@@ -103,6 +118,7 @@ class Backward {
   void make_block_forms(const AttentionTask& task) const;
   void compute(const AttentionTask& task, float* scratch) const;
   void add_parts(const AttentionTask& task) const;
+  void add_parts_of(int64_t s, int64_t key, int64_t row) const;
 
   Context& ctx_;
   Arguments a_;
@@ -116,23 +132,40 @@ class Backward {
   View<AttentionTask> sums_;   // first, count = tokens
 };
 
+// One past the last sequence that shares the first tokens of s.
+int64_t Backward::end_of_sharers(int64_t s) const {
+  int64_t end = s + 1;
+  while (end < a_.sequences.num_sequences() && owner(end) == s) ++end;
+  return end;
+}
+
+// How many of the sequence's first rows sum parts, their own or those of sharers. (All of a sharer's.)
+int64_t Backward::num_summed(int64_t s) const {
+  const Segments own = segments(s);
+  int64_t end = own.num_parts > 0 ? own.end[own.num_parts - 1] : 0;
+  for (int64_t sharer = s + 1; sharer < end_of_sharers(s); ++sharer) end = std::max(end, segments(sharer).prefix);
+  return end;
+}
+
 void Backward::place_scratch() {
   const int64_t S = a_.sequences.num_sequences(), Hk = heads_.num_kv_heads;
   places_ = ctx_.scratch.take<SequenceScratch>(S);
   int64_t num_tasks = 0, num_forms = 0, num_sums = 0, num_floats = 0;
   for (int64_t s = 0; s < S; ++s) {
-    const int64_t context = a_.sequences.context_lens[static_cast<size_t>(s)];
-    HONE_CHECK(length(s) == context, "backward of sequence {} with {} of {} queries", s, length(s), context);
-    const Segments segments = segments_of(length(s));
+    const Segments segments = this->segments(s);
+    const int64_t o = owner(s);
+    HONE_CHECK(segments.prefix == 0 || (o >= 0 && o < s && owner(o) < 0 && s < end_of_sharers(o) &&
+                                        segments.prefix <= length(o) && length(o) == context(o)),
+               "backward of sequence {} with {} of {} queries after sequence {}", s, length(s), context(s), o);
     places_[s].blocks = num_floats;
     num_floats += Hk * num_blocks(s) * cpu::attention_block_floats(heads_.head_dim);
     places_[s].parts = num_floats;
-    num_floats += part_offset(segments, segments.count - 1, columns());
+    num_floats += segments.part_offset(segments.num_parts, columns());
     num_floats = (num_floats + 15) / 16 * 16;
     if (length(s) == 0) continue;
     num_forms += Hk * num_blocks(s);
     num_tasks += Hk * segments.count;
-    if (segments.count > 1) num_sums += (segments.end[segments.count - 2] + kSumTile - 1) / kSumTile;
+    num_sums += (num_summed(s) + kSumTile - 1) / kSumTile;
     for (int64_t k = 0; k < segments.count; ++k) {
       max_queries_ = std::max(max_queries_, segments.end[k] - segments.begin(k));
     }
@@ -147,17 +180,15 @@ void Backward::list_tasks() {
   int64_t form = 0, n = 0, sum = 0;
   for (int64_t s = 0; s < a_.sequences.num_sequences(); ++s) {
     if (length(s) == 0) continue;
-    const Segments segments = segments_of(length(s));
+    const Segments segments = this->segments(s);
     const auto sequence = static_cast<int32_t>(s);
     for (int32_t h = 0; h < heads_.num_kv_heads; ++h) {
       for (int32_t b = 0; b < num_blocks(s); ++b) forms_[form++] = {0, sequence, h, b, 1};
       for (int64_t k = 0; k < segments.count; ++k) {
-        const int64_t count = segments.end[k] - segments.begin(k);
-        tasks_[n++] = {count * (segments.begin(k) + segments.end[k]), sequence, h, static_cast<int32_t>(k), 1};
+        tasks_[n++] = {segments.cost(k), sequence, h, static_cast<int32_t>(k), 1};
       }
     }
-    if (segments.count == 1) continue;
-    const int64_t end = segments.end[segments.count - 2];
+    const int64_t end = num_summed(s);
     for (int64_t t = 0; t < end; t += kSumTile) {
       sums_[sum++] = {0, sequence, 0, static_cast<int32_t>(t), static_cast<int32_t>(std::min(kSumTile, end - t))};
     }
@@ -176,20 +207,20 @@ void Backward::make_block_forms(const AttentionTask& task) const {
   x.keys_by_channel = shared_.data + places_[s].blocks + (h * num_blocks(s) + b) * cpu::attention_block_floats(C);
   x.keys_by_token = x.keys_by_channel + C * kKvBlock;
   x.values_by_channel = x.keys_by_token + kKvBlock * cpu::padded_head_dim(C);
-  x.num_tokens = std::min(kKvBlock, length(s) - b * kKvBlock);
+  x.num_tokens = std::min(kKvBlock, context(s) - b * kKvBlock);
   x.head_dim = C;
   ctx_.target.attention->block_forms(x);
 }
 
-// dq of a segment's queries; dk and dv of the last segment in their place, those of the others as parts.
+// dq of a segment's queries; dk and dv in their place or as parts.
 void Backward::compute(const AttentionTask& task, float* scratch) const {
   const int64_t s = task.sequence, h = task.kv_head, k = task.first, C = heads_.head_dim, head = h * heads_.group;
-  const Segments segments = segments_of(length(s));
+  const Segments segments = this->segments(s);
   const int64_t t = offset(s) + segments.begin(k);
   cpu::AttentionBackwardTask x;
   x.bf16 = a_.kv.dtype == DType::bf16;
   x.blocks = shared_.data + places_[s].blocks + h * num_blocks(s) * cpu::attention_block_floats(C);
-  x.first_query = segments.begin(k);
+  x.first_query = segments.prefix + segments.begin(k);
   x.num_queries = segments.end[k] - segments.begin(k);
   x.group = heads_.group;
   x.head_dim = C;
@@ -203,14 +234,14 @@ void Backward::compute(const AttentionTask& task, float* scratch) const {
   x.lse_stride = a_.lse_T_Hq.stride;
   x.dq = &a_.dq_T_HqC(t, head * C);
   x.dq_stride = a_.dq_T_HqC.stride;
-  if (k + 1 == segments.count) {
+  if (k >= segments.num_parts) {
     x.dk = &a_.dk_T_HkC(offset(s), h * C);
     x.dk_stride = a_.dk_T_HkC.stride;
     x.dv = &a_.dv_T_HkC(offset(s), h * C);
     x.dv_stride = a_.dv_T_HkC.stride;
   } else {
-    x.dk = shared_.data + places_[s].parts + part_offset(segments, k, columns()) + h * C;
-    x.dv = x.dk + segments.end[k] * columns();
+    x.dk = shared_.data + places_[s].parts + segments.part_offset(k, columns()) + h * C;
+    x.dv = x.dk + segments.num_keys(k) * columns();
     x.dk_stride = x.dv_stride = columns();
   }
   x.scale = a_.scale;
@@ -219,21 +250,36 @@ void Backward::compute(const AttentionTask& task, float* scratch) const {
 }
 
 void Backward::add_parts(const AttentionTask& task) const {
-  const int64_t s = task.sequence;
-  const Segments segments = segments_of(length(s));
+  const int64_t s = task.sequence, sharers = end_of_sharers(s);
+  const Segments segments = this->segments(s);
   for (int64_t t = task.first; t < task.first + task.count; ++t) {
-    const float* dk[kMaxSegments];
-    const float* dv[kMaxSegments];
-    int64_t num_parts = 0;
-    for (int64_t k = 0; k + 1 < segments.count; ++k) {
-      if (segments.end[k] <= t) continue;
-      const float* part = shared_.data + places_[s].parts + part_offset(segments, k, columns());
-      dk[num_parts] = part + t * columns();
-      dv[num_parts++] = part + (segments.end[k] + t) * columns();
+    const int64_t row = offset(s) + t;
+    if (segments.num_parts == segments.count) {  // nothing lies in its place
+      std::fill_n(&a_.dk_T_HkC(row, 0), columns(), 0.0f);
+      std::fill_n(&a_.dv_T_HkC(row, 0), columns(), 0.0f);
     }
-    ctx_.target.attention->add_parts(&a_.dk_T_HkC(offset(s) + t, 0), dk, num_parts, columns());
-    ctx_.target.attention->add_parts(&a_.dv_T_HkC(offset(s) + t, 0), dv, num_parts, columns());
+    add_parts_of(s, segments.prefix + t, row);
+    for (int64_t sharer = s + 1; sharer < sharers; ++sharer) {
+      if (t < this->segments(sharer).prefix) add_parts_of(sharer, t, row);
+    }
   }
+}
+
+// What the segments of a sequence say of one of its keys, added to a row.
+void Backward::add_parts_of(int64_t s, int64_t key, int64_t row) const {
+  const Segments segments = this->segments(s);
+  const float* dk[kMaxSegments];
+  const float* dv[kMaxSegments];
+  int64_t num_parts = 0;
+  for (int64_t k = 0; k < segments.num_parts; ++k) {
+    if (segments.num_keys(k) <= key) continue;
+    const float* part = shared_.data + places_[s].parts + segments.part_offset(k, columns());
+    dk[num_parts] = part + key * columns();
+    dv[num_parts++] = part + (segments.num_keys(k) + key) * columns();
+  }
+  if (num_parts == 0) return;
+  ctx_.target.attention->add_parts(&a_.dk_T_HkC(row, 0), dk, num_parts, columns());
+  ctx_.target.attention->add_parts(&a_.dv_T_HkC(row, 0), dv, num_parts, columns());
 }
 
 }  // namespace

@@ -123,5 +123,148 @@ TEST(Attention, BackwardNearReferenceForAllHeadShapes) {
   }
 }
 
+// Sequences that share the first `prefix` tokens of the first one: the rows of these stand once.
+struct Family {
+  Family(const Heads& heads, int64_t prefix_, const std::vector<int64_t>& lengths, DType dtype) : prefix(prefix_) {
+    for (size_t s = 0; s < lengths.size(); ++s) {
+      members.emplace_back(heads, lengths[s], dtype, 300 + s);
+      if (s == 0) continue;
+      const auto copy = [&](Buffer<float>& to, const Buffer<float>& from, int64_t columns) {
+        std::copy(from.begin(), from.begin() + prefix * columns, to.begin());
+      };
+      copy(members[s].q, members[0].q, heads.q_columns());
+      copy(members[s].k, members[0].k, heads.kv_columns());
+      copy(members[s].v, members[0].v, heads.kv_columns());
+      std::fill_n(members[s].d_o.begin(), prefix * heads.q_columns(), 0.0f);  // counted once
+    }
+  }
+  int64_t first(size_t s) const { return s == 0 ? 0 : prefix; }
+  int64_t prefix;
+  std::vector<Sequence> members;
+};
+
+// The packed rows of all members, of an input or an output that stands by token.
+template <class T>
+Buffer<T> packed(const Family& family, const std::vector<const Buffer<T>*>& parts, int64_t columns) {
+  std::vector<T> all;
+  for (size_t s = 0; s < parts.size(); ++s) {
+    all.insert(all.end(), parts[s]->begin() + family.first(s) * columns, parts[s]->end());
+  }
+  Buffer<T> result(static_cast<int64_t>(all.size()));
+  std::copy(all.begin(), all.end(), result.begin());
+  return result;
+}
+
+Gradients run_family(Context& ctx, const Family& family) {
+  const Heads& heads = family.members[0].heads;
+  const DType dtype = family.members[0].dtype;
+  const int64_t q_columns = heads.q_columns(), kv_columns = heads.kv_columns(), Hq = heads.num_heads();
+  std::vector<Forward> forwards;
+  Layout layout;
+  std::vector<int32_t> prefix_of;
+  int64_t num_blocks = 0;
+  for (const Sequence& x : family.members) {
+    forwards.push_back(run_whole(ctx, x));
+    layout.max_blocks = std::max(layout.max_blocks, blocks_of(x.length));
+    num_blocks += blocks_of(x.length);
+  }
+  Cache cache(heads, num_blocks, dtype);
+  int32_t block = 0;
+  std::vector<const Buffer<float>*> q, d_o, lse, o;
+  std::vector<Buffer<float>> o_floats;
+  for (size_t s = 0; s < family.members.size(); ++s) {
+    const Sequence& x = family.members[s];
+    const size_t row = layout.block_table.size();
+    for (int64_t b = 0; b < layout.max_blocks; ++b) {
+      layout.block_table.push_back(b < blocks_of(x.length) ? block + static_cast<int32_t>(b) : 0);
+    }
+    block += static_cast<int32_t>(blocks_of(x.length));
+    write(ctx, cache, x, 0, x.length, layout.block_table.data() + row);
+    layout.context_lens.push_back(static_cast<int32_t>(x.length));
+    layout.cu_seqlens.push_back(layout.cu_seqlens.back() + static_cast<int32_t>(x.length - family.first(s)));
+    prefix_of.push_back(s == 0 ? -1 : 0);
+    Buffer<float> values(x.length * q_columns);
+    for (int64_t i = 0; i < values.size(); ++i) {
+      values[i] = dtype == DType::bf16 ? static_cast<float>(reinterpret_cast<const bf16*>(forwards[s].o.data())[i])
+                                       : reinterpret_cast<const float*>(forwards[s].o.data())[i];
+    }
+    o_floats.push_back(std::move(values));
+  }
+  for (size_t s = 0; s < family.members.size(); ++s) {
+    q.push_back(&family.members[s].q);
+    d_o.push_back(&family.members[s].d_o);
+    lse.push_back(&forwards[s].lse);
+    o.push_back(&o_floats[s]);
+  }
+  const int64_t T = layout.cu_seqlens.back();
+  Matrix q_all(packed(family, q, q_columns), T, q_columns, dtype),
+      o_all(packed(family, o, q_columns), T, q_columns, dtype);
+  Buffer<float> d_o_all = packed(family, d_o, q_columns), lse_all = packed(family, lse, Hq);
+  Gradients g{Buffer<float>(T * q_columns), Buffer<float>(T * kv_columns), Buffer<float>(T * kv_columns)};
+  for (auto* buffer : {&g.dq, &g.dk, &g.dv}) std::fill(buffer->begin(), buffer->end(), kNaN);
+  SequenceTable table = layout.table();
+  table.prefix_of = prefix_of;
+  attention_backward(ctx, g.dq.view(T, q_columns), g.dk.view(T, kv_columns), g.dv.view(T, kv_columns),
+                     d_o_all.view(T, q_columns), o_all.view(), q_all.view(), cache.layer, lse_all.view(T, Hq), table,
+                     heads.scale());
+  return g;
+}
+
+// Every member alone, in double: what the shared rows get is the sum.
+void expect_family_near_reference(Context& ctx, const Family& family) {
+  const Gradients got = run_family(ctx, family);
+  const int64_t q_columns = family.members[0].heads.q_columns(), columns = family.members[0].heads.kv_columns();
+  std::vector<double> prefix_dk(static_cast<size_t>(family.prefix * columns)), prefix_dv = prefix_dk,
+                                                                               size_dk = prefix_dk, size_dv = prefix_dk;
+  int64_t row = 0;
+  double error = 0;
+  for (size_t s = 0; s < family.members.size(); ++s) {
+    const Sequence& x = family.members[s];
+    std::vector<double> dq(static_cast<size_t>(x.q.size())), dk(static_cast<size_t>(x.k.size())), dv(dk.size());
+    reference::attention_backward(dq, dk, dv, doubles(x.d_o), doubles(x.q), doubles(x.k), doubles(x.v), x.shape());
+    const Magnitudes m = magnitudes_of(x);
+    error = std::max(error, m.error);
+    for (size_t i = 0; i < prefix_dk.size(); ++i) {
+      prefix_dk[i] += dk[i], prefix_dv[i] += dv[i], size_dk[i] += m.dk[i], size_dv[i] += m.dv[i];
+    }
+    const int64_t shared = s == 0 ? 0 : family.prefix;
+    for (int64_t i = shared * q_columns; i < x.length * q_columns; ++i) {
+      const auto k = static_cast<size_t>(i);
+      ASSERT_NEAR(double{got.dq[row * q_columns + i - shared * q_columns]}, dq[k], m.error * m.dq[k]) << "dq of " << s;
+    }
+    for (int64_t i = family.prefix * columns; i < x.length * columns; ++i) {
+      const auto k = static_cast<size_t>(i);
+      ASSERT_NEAR(double{got.dk[(row - shared) * columns + i]}, dk[k], m.error * m.dk[k]) << "dk of " << s;
+      ASSERT_NEAR(double{got.dv[(row - shared) * columns + i]}, dv[k], m.error * m.dv[k]) << "dv of " << s;
+    }
+    row += x.length - shared;
+  }
+  error += kUnit * static_cast<double>(4 * family.members.size());  // the sum over members
+  for (size_t i = 0; i < prefix_dk.size(); ++i) {
+    ASSERT_NEAR(double{got.dk[static_cast<int64_t>(i)]}, prefix_dk[i], error * size_dk[i]) << "shared dk " << i;
+    ASSERT_NEAR(double{got.dv[static_cast<int64_t>(i)]}, prefix_dv[i], error * size_dv[i]) << "shared dv " << i;
+  }
+}
+
+TEST(Attention, BackwardOfASharedPrefixIsTheSumOverItsSharers) {
+  Context ctx(2);
+  for (int64_t prefix : {1, 7, 31, 32, 33, 64, 70}) {
+    expect_family_near_reference(ctx, Family({2, 2, 6}, prefix, {prefix + 3, prefix + 1, prefix + 40}, DType::f32));
+    expect_family_near_reference(ctx, Family({1, 1, 16}, prefix, {prefix, prefix + 33, prefix + 2}, DType::bf16));
+  }
+  // queries in segments, of a sharer and of the sequence whose prefix it is
+  expect_family_near_reference(ctx, Family({2, 1, 4}, 40, {180, 45, 40 + 150}, DType::f32));
+}
+
+TEST(Attention, BackwardOfASharedPrefixIsTheSameForAnyNumberOfThreads) {
+  const Family family({2, 2, 8}, 37, {170, 60, 37 + 140}, DType::f32);
+  Context one(1);
+  const Gradients expected = run_family(one, family);
+  for (int threads : {2, 4}) {
+    Context ctx(threads);
+    expect_same(run_family(ctx, family), expected, fmt::format("{} threads", threads));
+  }
+}
+
 }  // namespace
 }  // namespace hone::kernels::attention_test

@@ -45,6 +45,7 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   options.dtype = dtype;
   options.trainer = trainer_options(actor.optim, actor.grad_clip,
                                     std::max(actor.ppo_max_token_len_per_gpu, longest_sequence(recipe)));
+  options.trainer.share_prompts = actor.use_prefix_grouper;
   options.step_ids = static_cast<double>(actor.ppo_mini_batch_size) * static_cast<double>(recipe.rollout.n) *
                      static_cast<double>(longest_sequence(recipe));
   options.engine = engine_options(recipe);

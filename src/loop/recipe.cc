@@ -44,6 +44,9 @@ void add_actor(Schema& s, ActorRecipe& a) {
        "Tokens of a micro-batch: memory against speed. The loss is the same but for the rounding of sums. The default "
        "is raised to the longest prompt and answer.")
       .at_least(1);
+  s.field(p + "use_prefix_grouper", &a.use_prefix_grouper,
+          "Updates compute a prompt once for all its answers in a micro-batch. The loss is the same; gradients are but "
+          "for the rounding of sums.");
   s.field(p + "clip_ratio", &a.clip_ratio, "Ratios are clipped to 1 - low .. 1 + high; this is what both fall back to.")
       .at_least(0)
       .when("clip_ratio_low or clip_ratio_high is null",

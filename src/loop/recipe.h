@@ -33,6 +33,7 @@ struct ModelRecipe {
 struct ActorRecipe {
   int64_t ppo_mini_batch_size = 256;
   int64_t ppo_max_token_len_per_gpu = 16384;
+  bool use_prefix_grouper = false;
   double clip_ratio = 0.2;
   std::optional<double> clip_ratio_low, clip_ratio_high;
   double clip_ratio_c = 3.0;

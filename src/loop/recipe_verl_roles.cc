@@ -186,7 +186,6 @@ void add_actor(Schema& s) {
       {{"entropy_from_logits_with_chunking", false}, {"entropy_checkpointing", false}, {"use_fused_kernels", false}});
   s.accepted(p + "use_remove_padding", true, "nothing is padded");
   s.accepted(p + "use_torch_compile", true, "there is no torch");
-  s.accepted(p + "use_prefix_grouper", false, "it changes speed only");
   accept(s, p, kOnePolicy,
          {{"use_rollout_log_probs", false},
           {"recompute_old_log_prob", true},

@@ -41,6 +41,16 @@ void copy_rows(View<float> to, View<const float> from) {
   if (to.size() > 0) std::memcpy(to.data, from.data, static_cast<size_t>(to.size()) * sizeof(float));
 }
 
+// Rows that also go elsewhere.
+ConstComputeView gather_rows(kernels::Context& ctx, ConstComputeView from, std::span<const int32_t> rows) {
+  ComputeView to = ctx.scratch.take(from.dtype, static_cast<int64_t>(rows.size()), from.cols);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    std::memcpy(to.row(static_cast<int64_t>(r)), from.row(rows[r]),
+                static_cast<size_t>(from.cols * size_bytes(from.dtype)));
+  }
+  return to;
+}
+
 // A float matrix as the next product reads it: itself in float32, a rounded copy in bf16.
 ConstComputeView as_product_input(kernels::Context& ctx, DType dtype, View<const float> x) {
   if (dtype == DType::f32) return x;
@@ -178,8 +188,12 @@ void Decoder::layer_forward(kernels::Context& ctx, size_t index, const ForwardBa
                                     norm_weight(layer.q_norm), config_.num_heads, cos_TR, sin_TR, eps);
     kernels::head_norm_rope_forward(ctx, k_THC, a.k_rrms_TH, a.qkv_TN.slice_cols(q_size, kv_size),
                                     norm_weight(layer.k_norm), config_.num_kv_heads, cos_TR, sin_TR, eps);
-    View<const float> v_THC = a.qkv_TN.slice_cols(q_size + kv_size, kv_size);
-    kernels::kv_write(ctx, kv_layer, k_THC, as_product_input(ctx, dtype_, v_THC), batch.slots);
+    const ConstComputeView v_THC = as_product_input(ctx, dtype_, a.qkv_TN.slice_cols(q_size + kv_size, kv_size));
+    kernels::kv_write(ctx, kv_layer, k_THC, v_THC, batch.slots);
+    if (!batch.copied_rows.empty()) {
+      kernels::kv_write(ctx, kv_layer, gather_rows(ctx, k_THC, batch.copied_rows),
+                        gather_rows(ctx, v_THC, batch.copied_rows), batch.copied_slots);
+    }
   }
   kernels::attention_forward(ctx, a.o_THC, a.lse_TH, a.q_THC, kv_layer, batch.sequences(), attention_scale());
   kernels::product(ctx, h_TD, a.o_THC, at(layer.o).forward(), kernels::Store::add);
@@ -211,14 +225,15 @@ void Decoder::backward(kernels::Context& ctx, const ForwardBatch& batch, const K
   View<float> dh_TD = ctx.scratch.take<float>(T, config_.hidden_size);
   std::memset(dh_TD.data, 0, static_cast<size_t>(dh_TD.size()) * sizeof(float));
   {
-    // final norm: its input is a gathered copy of rows, so its gradient is scattered back
+    // final norm: its input is a gathered copy of rows, so its gradient is added where they came from
     Arena::Scope inner(ctx.scratch);
     View<float> dfinal_RD = ctx.scratch.take<float>(R, config_.hidden_size);
     std::memset(dfinal_RD.data, 0, static_cast<size_t>(dfinal_RD.size()) * sizeof(float));
     kernels::rms_norm_backward(ctx, dfinal_RD, at(layout_.final_norm).gradient(), dy_RD, dfinal_RD, saved.final_RD,
                                norm_weight(layout_.final_norm), saved.final_rrms_R);
     for (int64_t r = 0; r < R; ++r) {
-      copy_rows(dh_TD.slice_rows(batch.logit_rows[static_cast<size_t>(r)], 1), dfinal_RD.slice_rows(r, 1));
+      float* dh = dh_TD.row(batch.logit_rows[static_cast<size_t>(r)]);
+      for (int64_t d = 0; d < dh_TD.cols; ++d) dh[d] += dfinal_RD(r, d);
     }
   }
   for (size_t l = layout_.layers.size(); l-- > 0;) layer_backward(ctx, l, batch, kv, saved, dh_TD);

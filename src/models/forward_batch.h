@@ -17,10 +17,14 @@ struct ForwardBatch {
   std::vector<int32_t> context_lens;  // [S] tokens of the sequence in the cache after this forward
   std::vector<int32_t> block_table;   // [S * max_blocks]
   int64_t max_blocks = 0;
-  std::vector<int32_t> logit_rows;  // rows of T whose hidden state is wanted, ascending
+  std::vector<int32_t> logit_rows;  // rows of T whose hidden state is wanted; one may be wanted several times
+  // Training shares what sequences have in common: kernels::SequenceTable::prefix_of, and rows of T whose keys and
+  // values also go to another slot.
+  std::vector<int32_t> prefix_of;
+  std::vector<int32_t> copied_rows, copied_slots;
 
   int64_t num_tokens() const { return static_cast<int64_t>(ids.size()); }
-  kernels::SequenceTable sequences() const { return {cu_seqlens, context_lens, block_table, max_blocks}; }
+  kernels::SequenceTable sequences() const { return {cu_seqlens, context_lens, block_table, max_blocks, prefix_of}; }
 };
 
 }  // namespace hone

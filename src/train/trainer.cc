@@ -17,6 +17,11 @@ struct Trainer::Rows {
 
 namespace {
 
+// Whether the loss may have a gradient at the sequence's tokens.
+bool may_teach(const TrainSequence& s, const Objective& objective) {
+  return objective.kind == Objective::Kind::sft || s.advantage != 0.0f || objective.entropy_coeff != 0.0;
+}
+
 // Sequences with an id that has loss; the others (an answer of 0 ids) have nothing to learn from.
 std::vector<TrainSequence> with_response(std::span<const TrainSequence> sequences) {
   std::vector<TrainSequence> kept;
@@ -26,10 +31,13 @@ std::vector<TrainSequence> with_response(std::span<const TrainSequence> sequence
   return kept;
 }
 
-std::vector<MicroBatch> micro_batches(std::span<const TrainSequence> sequences, int64_t budget) {
-  std::vector<int64_t> rows;
-  for (const TrainSequence& s : sequences) rows.push_back(s.num_rows());
-  return cut_micro_batches(rows, budget);
+std::vector<MicroBatch> micro_batches(std::span<const TrainSequence> sequences, const TrainerOptions& options) {
+  std::vector<SequenceRows> rows;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    const bool shares = options.share_prompts && i > 0 && same_prompt(sequences[i - 1], sequences[i]);
+    rows.push_back({sequences[i].num_rows(), shares ? sequences[i].num_prompt : 0});
+  }
+  return cut_micro_batches(rows, options.micro_batch_tokens);
 }
 
 int64_t chunk_rows(int64_t logits_bytes, int64_t vocab) {
@@ -59,7 +67,10 @@ TrainStep Trainer::step(std::span<const TrainSequence> sequences, const Objectiv
 }
 
 TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objective& objective) {
-  const std::vector<TrainSequence> sequences = with_response(all);
+  std::vector<TrainSequence> sequences = with_response(all);
+  // The others come last: micro-batches of their own, without backward.
+  std::stable_partition(sequences.begin(), sequences.end(),
+                        [&](const TrainSequence& s) { return may_teach(s, objective); });
   TrainStep result;
   algorithms::BatchCounts counts;
   for (const TrainSequence& s : sequences) {
@@ -73,7 +84,7 @@ TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objectiv
   }
   decoder_.zero_gradients(ctx_);
   const int64_t D = decoder_.config().hidden_size;
-  for (const MicroBatch& micro : micro_batches(sequences, options_.micro_batch_tokens)) {
+  for (const MicroBatch& micro : micro_batches(sequences, options_)) {
     const auto part = std::span(sequences).subspan(micro.begin, micro.end - micro.begin);
     Arena::Scope scope(ctx_.scratch);
     Rows rows;
@@ -103,7 +114,7 @@ std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> al
     logprobs[i].resize(static_cast<size_t>(all[i].num_response()));
   }
   const std::vector<TrainSequence> sequences = with_response(all);
-  for (const MicroBatch& micro : micro_batches(sequences, options_.micro_batch_tokens)) {
+  for (const MicroBatch& micro : micro_batches(sequences, options_)) {
     Arena::Scope scope(ctx_.scratch);
     Rows rows;
     forward(std::span(sequences).subspan(micro.begin, micro.end - micro.begin), nullptr, rows);
@@ -131,7 +142,7 @@ std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> al
 }
 
 void Trainer::forward(std::span<const TrainSequence> sequences, Activations* saved, Rows& rows) {
-  pack_sequences(packed_, sequences);
+  pack_sequences(packed_, sequences, options_.share_prompts);
   rows.temperature = sequences.front().temperature;
   for (const TrainSequence& s : sequences) {
     HONE_CHECK(s.temperature == rows.temperature, "temperatures {} and {} in one micro-batch", s.temperature,
@@ -212,7 +223,9 @@ double Trainer::memory_bytes(const ModelConfig& config, DType dtype, const Train
   const double step = std::min(largest, work.step_ids), score = std::min(largest, work.score_ids);
   const auto states = static_cast<double>(config.num_parameters() * 3 * int64_t{sizeof(float)});
   const int64_t widest = std::max(2 * config.intermediate_size, config.q_size() + 2 * config.kv_size());
-  const auto scratch = static_cast<double>((4 * config.hidden_size + 3 * widest) * int64_t{sizeof(float)});
+  // of a shared prompt every sharer has gradients of keys and values
+  const int64_t shared = options.share_prompts ? 2 * config.kv_size() : 0;
+  const auto scratch = static_cast<double>((4 * config.hidden_size + 3 * widest + shared) * int64_t{sizeof(float)});
   const auto activations = static_cast<double>(Decoder::activation_bytes_per_token(config, dtype));
   // scoring keeps of the activations those of one layer, and the keys and values of all
   const auto kept = activations / static_cast<double>(config.num_layers) +

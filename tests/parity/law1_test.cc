@@ -85,6 +85,7 @@ TrainerOptions random_micro_batches(Draws& draws) {
   TrainerOptions options;
   options.valid_vocab = test::kTinyValidVocab;
   options.micro_batch_tokens = draws.between(1, 200);
+  options.share_prompts = draws.coin();
   options.logits_bytes = draws.coin() ? draws.between(1, 7) * 16 * 4 : 1 << 20;
   return options;
 }

@@ -32,11 +32,14 @@ Objective grpo() {
 }
 
 struct Model {
-  explicit Model(int64_t micro_batch_tokens = 1000, int threads = 1, DType dtype = DType::f32)
+  explicit Model(int64_t micro_batch_tokens = 1000, int threads = 1, DType dtype = DType::f32,
+                 bool share_prompts = false)
       : ctx(threads), decoder(test::tiny_config(), dtype) {
     decoder.initialize(4);
     test::randomize_norms(decoder, 4);
-    trainer = std::make_unique<Trainer>(ctx, decoder, options_of(micro_batch_tokens));
+    TrainerOptions options = options_of(micro_batch_tokens);
+    options.share_prompts = share_prompts;
+    trainer = std::make_unique<Trainer>(ctx, decoder, options);
   }
   // Weights and moments, as they are.
   std::vector<float> state() {
@@ -105,9 +108,21 @@ Group group_of(const std::vector<std::optional<float>>& scores, const std::vecto
   return group;
 }
 
+double relative_distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double error = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    error += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
+    size += double{b[i]} * b[i];
+  }
+  EXPECT_GT(size, 0.0);
+  return std::sqrt(error / size);
+}
+
 TEST(Training, MicroBatchesChangeNeitherLossNorGradient) {
   // rows 5 11, 7 9, 6 10, 4 12: pairs fill 16, fours 32, and at 12 each is alone
   const int64_t rows[] = {5, 11, 7, 9, 6, 10, 4, 12};
+  std::vector<SequenceRows> sequence_rows;
+  for (const int64_t n : rows) sequence_rows.push_back({n, 0});
   const int64_t budgets[] = {64, 32, 16, 12};
   std::vector<TrainSequence> sequences;
   for (uint32_t s = 0; s < 8; ++s) {
@@ -130,7 +145,7 @@ TEST(Training, MicroBatchesChangeNeitherLossNorGradient) {
       std::vector<float> gradient;
       for (size_t b = 0; b < 4; ++b) {
         SCOPED_TRACE(fmt::format("mode {}, micro-batches {}", static_cast<int>(mode), 1 << b));
-        ASSERT_EQ(cut_micro_batches(rows, budgets[b]).size(), size_t{1} << b);
+        ASSERT_EQ(cut_micro_batches(sequence_rows, budgets[b]).size(), size_t{1} << b);
         Model model(budgets[b]);
         const TrainStep step = model.trainer->accumulate(sequences, objective);
         const std::vector<float> now = model.gradient();
@@ -141,19 +156,68 @@ TEST(Training, MicroBatchesChangeNeitherLossNorGradient) {
           continue;
         }
         EXPECT_NEAR(whole_loss, loss, 1e-6 * std::abs(loss));
-        double error = 0, size = 0;
-        for (size_t i = 0; i < now.size(); ++i) {
-          error += (double{now[i]} - gradient[i]) * (double{now[i]} - gradient[i]);
-          size += double{gradient[i]} * gradient[i];
-        }
-        EXPECT_GT(size, 0.0);
-        EXPECT_LE(std::sqrt(error), 1e-6 * std::sqrt(size));
+        EXPECT_LE(relative_distance(now, gradient), 1e-6);
       }
     }
   }
 }
 
 // At ratio 1 the loss of a token is minus its advantage, so each mode's loss is known without the model.
+TEST(MicroBatches, RowsAndSharedRowsAreWithinTheBudget) {
+  const std::vector<SequenceRows> family = {{10, 0}, {12, 8}, {9, 8}, {10, 8}, {20, 0}};
+  const auto sizes = [&](int64_t budget) {
+    std::vector<size_t> result;
+    for (const MicroBatch& micro : cut_micro_batches(family, budget)) result.push_back(micro.end - micro.begin);
+    return result;
+  };
+  EXPECT_EQ(sizes(37), (std::vector<size_t>{5}));  // 10 + 4 + 1 + 2 + 20
+  EXPECT_EQ(sizes(36), (std::vector<size_t>{4, 1}));
+  EXPECT_EQ(sizes(23), (std::vector<size_t>{3, 1, 1}));     // a third share of 8 would be 24
+  EXPECT_EQ(sizes(13), (std::vector<size_t>{1, 2, 1, 1}));  // the second computes its prompt again: 12, then 1
+  EXPECT_EQ(sizes(1), (std::vector<size_t>{1, 1, 1, 1, 1}));
+}
+
+// Two families of answers, one of a prompt that fills a block and a part, and an answer of one id in each.
+std::vector<TrainSequence> families(int64_t prompt) {
+  std::vector<TrainSequence> sequences;
+  for (uint32_t family = 0; family < 2; ++family) {
+    const Trajectory first = answer(prompt + family, 4, 1.0f, 70 + family);
+    for (uint32_t k = 0; k < 5; ++k) {
+      const Trajectory t = answer(1, k == 1 ? 1 : 3 + 9 * k, 1.0f, 80 + 10 * family + k);
+      TrainSequence& sequence = sequences.emplace_back();
+      sequence.ids = first.prompt_ids;
+      sequence.ids.insert(sequence.ids.end(), t.response_ids.begin(), t.response_ids.end());
+      sequence.num_prompt = prompt + family;
+      sequence.old_logprobs = t.logprobs;
+      sequence.advantage = k % 2 == 0 ? 1.2f : -0.8f;
+    }
+  }
+  return sequences;
+}
+
+TEST(Training, ASharedPromptGivesTheSameLogprobsAndTheGradientOfThePlainWay) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const int64_t prompt : {1, 5, 31, 32, 35, 64}) {
+      SCOPED_TRACE(fmt::format("prompt {} {}", prompt, name(dtype)));
+      const auto sequences = families(prompt);
+      Model plain(1000, 1, dtype), shared(1000, 2, dtype, true), cut(90, 1, dtype, true);
+      const auto logprobs = plain.trainer->score(sequences);
+      for (Model* model : {&shared, &cut}) {
+        EXPECT_EQ(model->trainer->score(sequences), logprobs);
+        const TrainStep expected = plain.trainer->accumulate(sequences, grpo());
+        const TrainStep step = model->trainer->accumulate(sequences, grpo());
+        EXPECT_NEAR(step.loss, expected.loss, 1e-6 * std::abs(expected.loss));
+        // f32: sums in another order, as between micro-batches; bf16 rounds the sum of a prompt's gradients once where
+        // it rounded each
+        EXPECT_LE(relative_distance(model->gradient(), plain.gradient()), dtype == DType::f32 ? 1e-6 : 4e-3);
+        Model again(model == &shared ? 1000 : 90, 4, dtype, true);
+        again.trainer->accumulate(sequences, grpo());
+        EXPECT_TRUE(same_bits(again.gradient(), model->gradient()));
+      }
+    }
+  }
+}
+
 TEST(Training, TheLossIsAggregatedAsTheModeSays) {
   auto sequences = sequences_of(group_of({1.0f, 0.0f, 1.0f}, {6, 3, 1}));
   const double advantages[] = {0.5, -2.0, 4.0};
