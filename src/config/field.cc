@@ -161,6 +161,11 @@ Field& Field::when(std::string condition, std::function<bool()> holds) {
   holds_ = std::move(holds);
   return *this;
 }
+Field& Field::results_when(std::string condition, std::function<bool()> holds) {
+  results_condition_ = std::move(condition);
+  results_when_ = std::move(holds);
+  return *this;
+}
 Field& Field::also_called(std::vector<std::string> aliases) {
   aliases_ = std::move(aliases);
   return *this;

@@ -38,6 +38,8 @@ class Field {
   Field& effect(Effect effect);
   // "has an effect when CONDITION"; with `holds`, a value set while it does not hold gets a line that says so.
   Field& when(std::string condition, std::function<bool()> holds = {});
+  // For a field of another effect: "changes results when CONDITION".
+  Field& results_when(std::string condition, std::function<bool()> holds);
   Field& also_called(std::vector<std::string> aliases);  // names elsewhere, for suggestions only
   Field& required();                                     // empty text or list is a fault
   Field& path();                                         // a leading ~/ stands for the home folder
@@ -47,6 +49,8 @@ class Field {
   const std::string& condition() const { return condition_; }
   const std::vector<std::string>& aliases() const { return aliases_; }
   Effect effect() const { return effect_; }
+  const std::string& results_condition() const { return results_condition_; }
+  bool changes_results() const { return effect_ == Effect::results || (results_when_ && results_when_()); }
   bool has_effect() const { return !holds_ || holds_(); }
   // A group whose keys are not known to us.
   bool is_open() const { return std::holds_alternative<io::Json*>(target_); }
@@ -65,14 +69,14 @@ class Field {
  private:
   std::string fault_of_kind(const io::Json& json) const;
   std::string fault_of(const io::Json& item) const;  // a value by itself or one of a list
-  std::string key_, doc_, condition_, reason_;
+  std::string key_, doc_, condition_, results_condition_, reason_;
   Target target_;
   io::Json default_;
   std::optional<double> low_, high_;
   bool low_open_ = false, high_open_ = false;
   std::vector<std::string> choices_, aliases_;
   Effect effect_ = Effect::results;
-  std::function<bool()> holds_;
+  std::function<bool()> holds_, results_when_;
   bool required_ = false, nonzero_ = false, path_ = false;
 };
 

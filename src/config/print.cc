@@ -46,6 +46,7 @@ std::string cell(const std::string& text) {
 std::string meaning(const Field& field) {
   std::string text = field.doc();
   if (!field.condition().empty()) text += " Has an effect when " + field.condition() + ".";
+  if (!field.results_condition().empty()) text += " Changes results when " + field.results_condition() + ".";
   return text;
 }
 

@@ -174,7 +174,7 @@ Json Schema::tree() const {
 std::vector<std::string> Schema::differences(const Json& saved) const {
   std::vector<std::string> lines;
   for (const Field& field : fields_) {
-    if (field.effect() != Effect::results) continue;
+    if (!field.changes_results()) continue;
     const Json* old = find_path(saved, field.key());
     const std::string before = old == nullptr ? "nothing" : io::flow_yaml(*old), now = io::flow_yaml(field.value());
     if (before != now) lines.push_back(fmt::format("{}: saved {}, now {}", field.key(), before, now));

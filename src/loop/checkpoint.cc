@@ -21,7 +21,6 @@ namespace {
 constexpr int64_t kFormatVersion = 1;
 constexpr std::string_view kPrefix = "global_step_";
 
-std::string state_folder(const std::string& checkpoint) { return io::join_path(checkpoint, "training_state"); }
 std::string moments_path(const std::string& checkpoint) {
   return io::join_path(state_folder(checkpoint), "optimizer.safetensors");
 }
@@ -69,6 +68,8 @@ io::Json to_json(const TrainingState& s) {
 
 }  // namespace
 
+std::string state_folder(const std::string& checkpoint) { return io::join_path(checkpoint, "training_state"); }
+
 std::string checkpoint_path(const std::string& folder, int64_t global_step) {
   return io::join_path(folder, fmt::format("{}{}", kPrefix, global_step));
 }
@@ -101,7 +102,7 @@ std::vector<int64_t> list_checkpoints(const std::string& folder) {
 }
 
 void save_checkpoint(const std::string& folder, const TrainingState& state, Decoder& decoder, Optimizer& optimizer,
-                     const std::string& source_folder) {
+                     const std::string& source_folder, const std::function<void(const std::string& folder)>& more) {
   check_finite(decoder);
   io::make_folders(folder);
   io::AtomicFolder checkpoint(checkpoint_path(folder, state.global_step));
@@ -118,6 +119,7 @@ void save_checkpoint(const std::string& folder, const TrainingState& state, Deco
   io::write_json(io::join_path(state_folder(checkpoint.path()), "state.json"), to_json(state));
   io::write_file(config_path(checkpoint.path()), state.config);
   if (!state.speculation.empty()) io::write_file(speculation_path(checkpoint.path()), state.speculation);
+  if (more) more(state_folder(checkpoint.path()));
   io::write_file(io::join_path(state_folder(checkpoint.path()), "complete"), "");
   checkpoint.commit();
   name_latest(folder);

@@ -2,12 +2,14 @@
 //   config.json, model.safetensors (float32 masters), tokenizer files
 //   training_state/state.json, training_state/optimizer.safetensors
 //   training_state/config.yaml         effective options of the run that saved it
-//   training_state/speculation.json   what speculation's decisions depend on (rollout/speculation_file.h), where it is
-//   on training_state/complete            written last; a folder without it is not a checkpoint
+//   training_state/speculation.json    what speculation's decisions depend on (rollout/speculation_file.h), where it is on
+//   training_state/answer_lengths.json, training_state/unfinished.json, where a run has such (loop/training_rollout.h)
+//   training_state/complete            written last; a folder without it is not a checkpoint
 // The folder appears whole or not at all, so saving never harms an older one.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,8 +39,11 @@ std::optional<int64_t> step_of_checkpoint(const std::string& path);
 // Steps of the complete checkpoints in the folder, ascending.
 std::vector<int64_t> list_checkpoints(const std::string& folder);
 
+// `more` puts what else a kind of run has to keep beside state.json, given that folder.
 void save_checkpoint(const std::string& folder, const TrainingState& state, Decoder& decoder, Optimizer& optimizer,
-                     const std::string& source_folder);
+                     const std::string& source_folder, const std::function<void(const std::string& folder)>& more = {});
+// The folder of state.json.
+std::string state_folder(const std::string& checkpoint);
 
 // Writes the step of the newest complete checkpoint into FOLDER/latest_checkpointed_iteration.txt, for people and for
 // tools that know verl's folders; without one there is no such file.

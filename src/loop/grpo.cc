@@ -11,7 +11,7 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
   kernels::Context ctx(resolve_threads(recipe.trainer.num_threads));
   const DType dtype = resolve_dtype(recipe.rollout.dtype, ctx.target);
   const GrpoInputs inputs = load_grpo_inputs(recipe, dtype, flags);
-  const PromptSource source(inputs.train, recipe.data.train_batch_size, recipe.data.shuffle, recipe.data_seed());
+  const PromptSource source(inputs.train, prompt_source_options(recipe));
   RunOptions options = run_options(recipe.trainer, schema_of(recipe), source.batches_per_epoch(), flags);
   options.kind = "grpo";
   options.val_only = recipe.trainer.val_only;

@@ -1,6 +1,7 @@
 #include "loop/grpo_inputs.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "loop/starting_weights.h"
 #include "prompts/prompt_set.h"
@@ -69,9 +70,14 @@ std::optional<SpeculationOptions> speculation_options(const SpeculativeRecipe& r
 
 }  // namespace
 
+int64_t groups_in_flight(const Recipe& recipe) {
+  const auto batch = static_cast<double>(recipe.data.train_batch_size);
+  return static_cast<int64_t>(std::ceil(batch * (1 + recipe.rollout.over_sample_rate)));
+}
+
 EngineOptions engine_options(const Recipe& recipe) {
   const int64_t block = kernels::kKvBlock;
-  const int64_t answers = std::max(recipe.data.train_batch_size * recipe.rollout.n, int64_t{64});
+  const int64_t answers = std::max(groups_in_flight(recipe) * recipe.rollout.n, int64_t{64});
   EngineOptions options;
   options.max_num_seqs = std::min(recipe.rollout.max_num_seqs, answers);
   options.max_num_batched_tokens = recipe.rollout.max_num_batched_tokens;

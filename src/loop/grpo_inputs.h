@@ -18,6 +18,8 @@ struct GrpoInputs : ModelInputs {
 // could stand in for them.
 GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, const RunFlags& flags);
 
+// At the beginning of a rollout; with over-sampling more than the step trains on.
+int64_t groups_in_flight(const Recipe& recipe);
 EngineOptions engine_options(const Recipe& recipe);
 
 }  // namespace hone

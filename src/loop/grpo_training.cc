@@ -66,13 +66,14 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
     : recipe_(recipe),
       inputs_(inputs),
       run_(run),
-      source_(inputs.train, recipe.data.train_batch_size, recipe.data.shuffle, recipe.data_seed()),
       decoder_(starting_decoder(ctx, run.checkpoint(), recipe.model.path, recipe.model.load_format,
                                 static_cast<uint64_t>(recipe.trainer.seed), dtype)),
       trainer_(ctx, *decoder_, inputs.trainer),
-      engine_(ctx, *decoder_, engine_options(recipe)) {
+      engine_(ctx, *decoder_, engine_options(recipe)),
+      rollout_(recipe, inputs, engine_, run.quiet()) {
   if (run.checkpoint()) {
-    source_.restore(run.state().position);
+    const bool same_data = read_training_state(*run.checkpoint()).data_hash == run.state().data_hash;
+    rollout_.restore(run.state().position, state_folder(*run.checkpoint()), same_data);
     load_optimizer(*run.checkpoint(), *decoder_, run.state(), trainer_.optimizer());
     decoder_->publish(ctx, run.state().version);
     if (const std::string& text = run.state().speculation; !text.empty()) {
@@ -80,7 +81,6 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
           parse_speculation(text, io::join_path(*run.checkpoint(), "training_state/speculation.json")));
     }
   }
-  position_ = source_.position();
   objective_.kind = Objective::Kind::policy;
   objective_.clip = {static_cast<float>(recipe.actor.low()), static_cast<float>(recipe.actor.high()),
                      static_cast<float>(recipe.actor.clip_ratio_c)};
@@ -93,8 +93,10 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
 Metrics GrpoTraining::step(int64_t global_step) {
   Metrics metrics;
   metrics.set("training/global_step", static_cast<double>(global_step));
-  metrics.set("training/epoch", static_cast<double>(source_.position().epoch));
-  std::vector<Group> groups = roll_out(metrics);
+  metrics.set("training/epoch", static_cast<double>(rollout_.epoch()));
+  const SpeculationStats spoken = engine_.speculation_stats();
+  std::vector<Group> groups = rollout_.roll_out(decoder_->version(), metrics);
+  report_speculation(spoken, engine_.speculation_stats(), metrics);
   if (recipe_.reward.shuffle) shuffle_scores(groups, global_step);
   {
     Timed timed(metrics, "adv");
@@ -115,48 +117,9 @@ Metrics GrpoTraining::step(int64_t global_step) {
   }
   const int64_t test_freq = recipe_.trainer.test_freq;
   if (test_freq > 0 && (global_step % test_freq == 0 || run_.is_last(global_step))) validate(global_step, metrics);
-  position_ = source_.position();
   speculation_ = engine_.speculation_state();
+  rollout_.end_step(groups);
   return metrics;
-}
-
-std::vector<Group> GrpoTraining::roll_out(Metrics& metrics) {
-  const std::vector<DrawnPrompt> batch = source_.next_batch();
-  SamplingParams sampling;
-  sampling.temperature = static_cast<float>(recipe_.rollout.temperature);
-  sampling.max_new_tokens = recipe_.data.max_response_length;
-  sampling.end_ids = inputs_.end_ids.ids;
-  sampling.ignore_eos = recipe_.rollout.ignore_eos;
-  sampling.key = {seed(), Stream::train};
-  sampling.valid_vocab = inputs_.tokenizer.vocab_size();
-  const EngineStats before = engine_.stats();
-  const SpeculationStats spoken = engine_.speculation_stats();
-  std::vector<Group> groups;
-  {
-    Timed timed(metrics, "gen");
-    Progress progress("rollout", static_cast<int64_t>(batch.size()), run_.quiet());
-    for (const DrawnPrompt& drawn : batch) engine_.add(drawn, static_cast<int>(recipe_.rollout.n), sampling);
-    bool more = true;
-    while (more) {
-      more = engine_.step();
-      for (Group& group : engine_.take_finished()) groups.push_back(std::move(group));
-      progress.update(static_cast<int64_t>(groups.size()));
-    }
-  }
-  // work is ordered by draw, never by who finished first
-  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.drawn.draw < b.drawn.draw; });
-  {
-    Timed timed(metrics, "reward");
-    for (Group& group : groups) score_group(group, inputs_.tokenizer);
-  }
-  const EngineStats after = engine_.stats();
-  metrics.set("rollout/num_preemptions", static_cast<double>(after.num_preemptions - before.num_preemptions));
-  metrics.set("rollout/num_engine_steps", static_cast<double>(after.num_steps - before.num_steps));
-  report_speculation(spoken, engine_.speculation_stats(), metrics);
-  metrics.set("timing_per_token_ms/gen",
-              1000 * metrics.get("timing_s/gen") /
-                  static_cast<double>(std::max<int64_t>(1, after.num_generated - before.num_generated)));
-  return groups;
 }
 
 // The control run: the same rewards, dealt out at random over all answers of the step.
@@ -264,11 +227,12 @@ int GrpoTraining::loop() {
   }
   return run_.loop([&](int64_t global_step) { return step(global_step); },
                    [&](TrainingState& state, const std::string& folder) {
-                     state.position = position_;
+                     state.position = rollout_.position();
                      state.version = decoder_->version();
                      state.optimizer_steps = trainer_.optimizer().num_steps();
                      state.speculation = speculation_ ? speculation_text(*speculation_) : "";
-                     save_checkpoint(folder, state, *decoder_, trainer_.optimizer(), recipe_.model.path);
+                     save_checkpoint(folder, state, *decoder_, trainer_.optimizer(), recipe_.model.path,
+                                     [&](const std::string& more) { rollout_.save(more); });
                    },
                    [&](const Metrics& metrics) { return step_line(metrics, run_.total_steps()); });
 }

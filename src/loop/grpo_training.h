@@ -8,7 +8,7 @@
 #include "loop/evaluate.h"
 #include "loop/grpo_inputs.h"
 #include "loop/run.h"
-#include "prompts/prompt_source.h"
+#include "loop/training_rollout.h"
 
 namespace hone {
 
@@ -21,7 +21,6 @@ class GrpoTraining {
 
  private:
   Metrics step(int64_t global_step);
-  std::vector<Group> roll_out(Metrics& metrics);
   void shuffle_scores(std::vector<Group>& groups, int64_t global_step) const;
   void update(const std::vector<Group>& groups, int64_t global_step, Metrics& metrics);
   // To a folder of the run and, if named, to another one.
@@ -33,12 +32,11 @@ class GrpoTraining {
   const Recipe& recipe_;
   const GrpoInputs& inputs_;
   Run& run_;
-  PromptSource source_;
-  DataPosition position_;                        // of the data after the last whole step: what is saved
-  std::optional<SpeculationState> speculation_;  // the same
+  std::optional<SpeculationState> speculation_;  // after the last whole step: what is saved
   std::unique_ptr<Decoder> decoder_;
   Trainer trainer_;
   Engine engine_;
+  TrainingRollout rollout_;
   Objective objective_;
 };
 

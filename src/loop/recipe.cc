@@ -32,6 +32,41 @@ void add_data(Schema& s, DataRecipe& d) {
           "Arguments of the chat template, e.g. data.apply_chat_template_kwargs.enable_thinking=false.");
 }
 
+void add_sampler(Schema& s, SamplerRecipe& d, const EarlyStopRecipe& stop) {
+  const std::string p = "data.sampler.";
+  s.field(p + "class_name", &d.class_name,
+          "LengthAwareEpochSampler: batches of prompts whose answers are expected to be about equally long, from the "
+          "second epoch on; null = the order of data.shuffle.")
+      .one_of({"LengthAwareEpochSampler"})
+      .because("samplers of your own are not there yet");
+  s.field(p + "class_path", &d.class_path, "Where scripts find that class: a path of length_bucket_sampler.")
+      .effect(Effect::nothing)
+      .when("data.sampler.class_name is set", [&d] { return d.class_name.has_value(); });
+  const char* when = "data.sampler.class_name is set";
+  const auto is_on = [&d] { return d.class_name.has_value(); };
+  s.field(p + "bucket_size", &d.bucket_size, "Expected lengths that differ by less count as equal, in tokens.")
+      .at_least(1)
+      .when(when, is_on);
+  s.field(p + "order_in_bucket", &d.order_in_bucket,
+          "random; length sorts by the expected length itself, as the published sampler does.")
+      .one_of({"random", "length"})
+      .when(when, is_on);
+  s.field(p + "shuffle_batch_blocks", &d.shuffle_batch_blocks, "Take the batches of an epoch in random order.")
+      .when(when, is_on);
+  const char* learnt = "data.sampler.class_name is set or actor_rollout_ref.rollout.early_stop.enable is true";
+  const auto learns = [&d, &stop] { return d.class_name.has_value() || stop.enable; };
+  s.field(p + "ema_decay", &d.ema_decay,
+          "Weight of the old estimate when a prompt's answers are measured again; the mean of the new ones has the "
+          "rest.")
+      .at_least(0)
+      .below(1)
+      .when(learnt, learns);
+  s.field(p + "default_length", &d.default_length,
+          "Expected length of answers to prompts never answered before; null = half of data.max_response_length.")
+      .at_least(1)
+      .when(learnt, learns);
+}
+
 void add_actor(Schema& s, ActorRecipe& a) {
   const std::string p = "actor_rollout_ref.actor.";
   s.field(
@@ -92,10 +127,17 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
        "Inputs of products and the KV cache, in sampling and training alike; auto = bfloat16 on processors with BF16 "
        "dot products, else float32 (verl: bfloat16).")
       .one_of({"auto", "bfloat16", "float32"});
+  // Which groups of those in flight are complete first is a question of how the engine's steps are filled.
+  const char* over = "over_sample_rate is above 0";
+  const auto over_samples = [&r] { return r.over_sample_rate > 0; };
   s.field(p + "max_num_batched_tokens", &r.max_num_batched_tokens, "Tokens of an engine step.")
       .at_least(1)
-      .effect(Effect::nothing);
-  s.field(p + "max_num_seqs", &r.max_num_seqs, "Answers in the making at once.").at_least(1).effect(Effect::nothing);
+      .effect(Effect::nothing)
+      .results_when(over, over_samples);
+  s.field(p + "max_num_seqs", &r.max_num_seqs, "Answers in the making at once.")
+      .at_least(1)
+      .effect(Effect::nothing)
+      .results_when(over, over_samples);
   s.field(p + "max_model_len", &r.max_model_len,
           "Has to hold the longest prompt and answer; the engine takes what those need.")
       .at_least(1)
@@ -107,10 +149,29 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
       .at_least(1)
       .effect(Effect::nothing);
   s.field(p + "enable_chunked_prefill", &r.enable_chunked_prefill, "Cut long prompts over several engine steps.")
-      .effect(Effect::nothing);
+      .effect(Effect::nothing)
+      .results_when(over, over_samples);
   s.field(p + "enable_prefix_caching", &r.enable_prefix_caching, "Compute the prompt of a group once.")
-      .effect(Effect::nothing);
+      .effect(Effect::nothing)
+      .results_when(over, over_samples);
   s.field(p + "ignore_eos", &r.ignore_eos, "Go on after an end id, to the full length.");
+  s.field(p + "over_sample_rate", &r.over_sample_rate,
+          "Begin (1 + this) * data.train_batch_size prompts, train on the first that are complete and carry the others "
+          "over, with what they have, to the next step (verl: begins the batch and drops this share of it).")
+      .at_least(0)
+      .at_most(16);
+  const auto stops = [&r] { return r.early_stop.enable; };
+  const char* stop = "early_stop.enable is true";
+  s.field(p + "early_stop.enable", &r.early_stop.enable,
+          "Cap the answers of a step at factor times the length expected of its prompts "
+          "(VLLM_ROLLOUT_EARLY_STOP_ENABLE).");
+  s.field(p + "early_stop.factor", &r.early_stop.factor, "Cap over expected length (VLLM_ROLLOUT_EARLY_STOP_FACTOR).")
+      .above(0)
+      .when(stop, stops);
+  s.field(p + "early_stop.min_tokens", &r.early_stop.min_tokens,
+          "Lowest cap, in tokens (VLLM_ROLLOUT_EARLY_STOP_MIN_TOKENS).")
+      .at_least(1)
+      .when(stop, stops);
   s.field(p + "val_kwargs.n", &r.val_kwargs.n, "Answers to each validation prompt.").at_least(1).at_most(1000000);
   s.field(p + "val_kwargs.do_sample", &r.val_kwargs.do_sample, "Sample in validation; else the likeliest token.");
   const char* when = "val_kwargs.do_sample is true";
@@ -239,6 +300,10 @@ void validate_sampling(const ValidationSampling& v, const Expect& expect) {
 Schema schema_of(Recipe& recipe) {
   Schema schema;
   add_data(schema, recipe.data);
+  add_sampler(schema, recipe.data.sampler, recipe.rollout.early_stop);
+  schema.find("data.seed")->when("data.shuffle is true or data.sampler.class_name is set", [&d = recipe.data] {
+    return d.shuffle || d.sampler.class_name.has_value();
+  });
   add_rest(schema, recipe);
   add_actor(schema, recipe.actor);
   add_optim_fields(schema, "actor_rollout_ref.actor.optim.", recipe.actor.optim, "lr_scheduler_type");
@@ -266,6 +331,11 @@ void validate(const Recipe& r, io::Faults& faults) {
       fmt::format("actor_rollout_ref.rollout.n = {}: expected at least 2, because GRPO compares the answers of a group",
                   r.rollout.n));
   validate_sampling(r.rollout.val_kwargs, expect);
+  const std::string class_path = r.data.sampler.class_path.value_or("");
+  expect(class_path.empty() || class_path.find("length_bucket_sampler") != std::string::npos,
+         fmt::format("data.sampler.class_path = {}: expected a path of length_bucket_sampler, because samplers of your "
+                     "own are not there yet",
+                     class_path));
   expect(r.rollout.prompt_length.value_or(r.data.max_prompt_length) == r.data.max_prompt_length,
          "actor_rollout_ref.rollout.prompt_length: expected the value of data.max_prompt_length");
   expect(r.rollout.response_length.value_or(r.data.max_response_length) == r.data.max_response_length,

@@ -14,6 +14,15 @@
 
 namespace hone {
 
+struct SamplerRecipe {
+  std::optional<std::string> class_path, class_name;
+  int64_t bucket_size = 512;
+  double ema_decay = 0.7;
+  bool shuffle_batch_blocks = true;
+  std::optional<int64_t> default_length;
+  std::string order_in_bucket = "random";
+};
+
 struct DataRecipe : RowsRecipe {
   std::string prompt_key = "prompt", reward_fn_key = "data_source";
   int64_t max_prompt_length = 512, max_response_length = 512;
@@ -21,6 +30,7 @@ struct DataRecipe : RowsRecipe {
   std::optional<int64_t> gen_batch_size;
   bool filter_overlong_prompts = false;
   std::string truncation = "error";
+  SamplerRecipe sampler;
   io::Json apply_chat_template_kwargs = io::Json::object();
 };
 
@@ -65,6 +75,12 @@ struct SpeculativeRecipe {  // engine_kwargs.vllm.speculative_config
   int64_t max_history_tokens = 1 << 20;
 };
 
+struct EarlyStopRecipe {
+  bool enable = false;
+  double factor = 2.0;
+  int64_t min_tokens = 10000;
+};
+
 struct RolloutRecipe {
   int64_t n = 1;
   double temperature = 1.0;
@@ -73,6 +89,8 @@ struct RolloutRecipe {
   std::optional<int64_t> max_model_len, prompt_length, response_length;
   bool enable_chunked_prefill = true, enable_prefix_caching = true;
   bool ignore_eos = false;
+  double over_sample_rate = 0.0;
+  EarlyStopRecipe early_stop;
   ValidationSampling val_kwargs;
   SpeculativeRecipe speculative_config;
 };

@@ -26,12 +26,8 @@ void add_data(Schema& s) {
   s.accepted(p + "trust_remote_code", false, "no code comes with a model");
   s.accepted(p + "use_shm", false, "files are mapped");
   accept(s, p, kOff,
-         {{"custom_cls.name", ValueKind::text},
-          {"sampler.class_name", ValueKind::text},
-          {"datagen.name", ValueKind::text},
-          {"need_tools_kwargs", false}});
+         {{"custom_cls.name", ValueKind::text}, {"datagen.name", ValueKind::text}, {"need_tools_kwargs", false}});
   s.refused(p + "custom_cls.path", ValueKind::text, "data sets of your own are not there yet");
-  s.refused(p + "sampler.class_path", ValueKind::text, "samplers of your own are not there yet");
   s.refused(p + "datagen.path", ValueKind::text, kNotYet);
   s.refused(p + "tokenizer", ValueKind::text, "the tokenizer is that of the model");
   s.refused(p + "tool_config_path", ValueKind::text, kNotYet);

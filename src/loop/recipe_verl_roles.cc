@@ -283,7 +283,6 @@ void add_rollout(Schema& s) {
           {"log_prob_max_token_len_per_gpu", 16384},
           {"enable_rollout_routing_replay", false}});
   s.alternatives(p + "log_prob_micro_batch_size", p + "log_prob_micro_batch_size_per_gpu");
-  s.refused(p + "over_sample_rate", {0.0}, kNotYet);
   s.refused(p + "skip_rollout", {false}, kNotYet);
   s.accepted(p + "skip_dump_dir", "/tmp/rollout_dump", kOff);
   s.refused(p + "multi_turn.enable", {false}, "answers of several turns are not there yet");

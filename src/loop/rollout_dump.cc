@@ -32,6 +32,7 @@ io::Json row_of(const Group& group, const Trajectory& t, int64_t global_step) {
   row.set("draw", t.draw);
   row.set("sample", int64_t{t.sample});
   row.set("finish", name(t.finish));
+  if (t.capped) row.set("capped", true);
   row.set("advantage", t.advantage);
   row.set("temperature", t.temperature);
   row.set("prompt_ids", io::Json::Array(t.prompt_ids.begin(), t.prompt_ids.end()));

@@ -40,6 +40,7 @@ class Spread {
     count_ += times;
   }
   double mean() const { return count_ == 0 ? 0.0 : sum_ / static_cast<double>(count_); }
+  double max() const { return max_; }
   void report(Metrics& metrics, const std::string& name) const {
     if (count_ == 0) return;
     metrics.set(name + "/mean", mean());

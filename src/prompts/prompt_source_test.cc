@@ -1,10 +1,15 @@
 #include "prompts/prompt_source.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 
 #include "core/error.h"
+#include "io/atomic_file.h"
+#include "io/file.h"
 
 namespace hone {
 namespace {
@@ -15,6 +20,14 @@ std::vector<Prompt> make_prompts(int count) {
   return prompts;
 }
 
+PromptSource make_source(const std::vector<Prompt>& prompts, int64_t batch_size, bool shuffle, uint64_t seed) {
+  PromptSourceOptions options;
+  options.batch_size = batch_size;
+  options.shuffle = shuffle;
+  options.seed = seed;
+  return PromptSource(prompts, options);
+}
+
 std::vector<int32_t> ids_of(const std::vector<DrawnPrompt>& batch) {
   std::vector<int32_t> ids;
   for (const DrawnPrompt& drawn : batch) ids.push_back(drawn.prompt->ids[0]);
@@ -23,7 +36,7 @@ std::vector<int32_t> ids_of(const std::vector<DrawnPrompt>& batch) {
 
 TEST(PromptSource, AnEpochHasFullBatchesOfDifferentPrompts) {
   const auto prompts = make_prompts(10);
-  PromptSource source(prompts, 4, true, 1);
+  PromptSource source = make_source(prompts, 4, true, 1);
   EXPECT_EQ(source.batches_per_epoch(), 2);
   uint64_t draw = 0;
   std::vector<std::vector<int32_t>> epochs;
@@ -46,7 +59,7 @@ TEST(PromptSource, AnEpochHasFullBatchesOfDifferentPrompts) {
 
 TEST(PromptSource, WithoutShuffleRowsComeAsTheyStand) {
   const auto prompts = make_prompts(3);
-  PromptSource source(prompts, 2, false, 1);
+  PromptSource source = make_source(prompts, 2, false, 1);
   EXPECT_EQ(ids_of(source.next_batch()), (std::vector<int32_t>{0, 1}));
   EXPECT_EQ(ids_of(source.next_batch()), (std::vector<int32_t>{0, 1}));
 }
@@ -54,7 +67,7 @@ TEST(PromptSource, WithoutShuffleRowsComeAsTheyStand) {
 TEST(PromptSource, ContinuesFromAnyPosition) {
   const auto prompts = make_prompts(10);
   for (int stop = 0; stop <= 6; ++stop) {
-    PromptSource whole(prompts, 4, true, 7), second(prompts, 4, true, 7);
+    PromptSource whole = make_source(prompts, 4, true, 7), second = whole;
     for (int b = 0; b < stop; ++b) whole.next_batch();
     second.restore(whole.position());
     for (int b = 0; b < 5; ++b) {
@@ -67,8 +80,8 @@ TEST(PromptSource, ContinuesFromAnyPosition) {
 
 TEST(PromptSource, RefusesTooFewRowsAndForeignPositions) {
   const auto prompts = make_prompts(3);
-  EXPECT_THROW(PromptSource(prompts, 4, true, 1), Error);
-  PromptSource source(prompts, 2, true, 1);
+  EXPECT_THROW(make_source(prompts, 4, true, 1), Error);
+  PromptSource source = make_source(prompts, 2, true, 1);
   EXPECT_THROW(source.restore({0, 4, 0}), Error);
   EXPECT_THROW(source.restore({-1, 0, 0}), Error);
 }
@@ -78,6 +91,83 @@ TEST(PromptSource, SeedsGiveDifferentOrdersAndEveryPlaceIsReached) {
   std::vector<int> first(5);
   for (uint64_t seed = 0; seed < 1000; ++seed) ++first[epoch_order(5, true, seed, 0)[0]];
   for (const int count : first) EXPECT_NEAR(count, 200, 60);  // 60 is 4.7 standard deviations of a fair draw
+}
+
+PromptSourceOptions learning() {
+  PromptSourceOptions options;
+  options.batch_size = 4;
+  options.shuffle = false;
+  options.seed = 7;
+  options.learn_lengths = options.order_by_length = true;
+  options.length_order.bucket_size = 4;
+  return options;
+}
+
+// Answers of a prompt are as long as its number says, and a little longer with each epoch.
+void observe(PromptSource& source, const std::vector<DrawnPrompt>& drawn) {
+  for (const DrawnPrompt& one : drawn) {
+    const std::vector<AnswerLength> answers{{1 + one.prompt->ids[0] * 7 % 23}, {2 + one.prompt->ids[0] % 3, true}};
+    source.observe(*one.prompt, answers);
+  }
+}
+
+TEST(PromptSource, ByLengthEachEpochHasEveryPromptOnceAndKnowsWhatTheLastOneLearnt) {
+  const auto prompts = make_prompts(22);
+  PromptSource source(prompts, learning()), plain = make_source(prompts, 4, true, 7);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    std::vector<int32_t> seen;
+    std::vector<std::vector<double>> batches;
+    for (int b = 0; b < 5; ++b) {
+      const auto batch = source.next_batch();
+      for (const int32_t id : ids_of(batch)) seen.push_back(id);
+      batches.emplace_back();
+      for (const DrawnPrompt& drawn : batch) batches.back().push_back(source.expected_length(*drawn.prompt));
+      EXPECT_EQ(epoch == 0, ids_of(plain.next_batch()) == ids_of(batch)) << "at first nothing is known";
+      observe(source, batch);
+    }
+    std::sort(seen.begin(), seen.end());
+    EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
+    if (epoch == 0) continue;
+    std::sort(batches.begin(), batches.end());
+    for (size_t b = 1; b < batches.size(); ++b) {
+      EXPECT_GE(std::floor(batches[b].front() / 4), std::floor(batches[b - 1].back() / 4));
+    }
+  }
+}
+
+TEST(PromptSource, ByLengthItGoesOnFromAnyPositionAsIfItHadNotStopped) {
+  const auto prompts = make_prompts(22);
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("hone-lengths-" + std::to_string(::getpid()) + ".json")).string();
+  for (const int stop : {0, 1, 19, 20, 21, 33, 40, 59, 60}) {  // epochs have 20 rows
+    PromptSource whole(prompts, learning()), second(prompts, learning());
+    for (int i = 0; i < stop; ++i) observe(whole, whole.next(1));
+    whole.write_lengths(path);
+    second.restore(whole.position());
+    second.read_lengths(path);
+    for (int i = 0; i < 12; ++i) {  // over the ends of epochs
+      const auto expected = whole.next(3), got = second.next(3);
+      ASSERT_EQ(ids_of(got), ids_of(expected)) << stop;
+      ASSERT_EQ(got[0].draw, expected[0].draw);
+      observe(whole, expected);
+      observe(second, got);
+    }
+  }
+  // another data set, a row twice, a number that is none
+  const auto fewer = make_prompts(21);
+  PromptSource other(fewer, learning()), same(prompts, learning());
+  EXPECT_THROW(other.read_lengths(path), Error);
+  const std::string text = io::read_file(path);
+  for (const auto& [from, to] : {std::pair{"\"order\": [", "\"order\": [0, "},
+                                 {"\"format\": 1", "\"format\": 2"},
+                                 {"\"num_ids\": ", "\"num_ids\": -"}}) {
+    std::string changed = text;
+    const size_t place = changed.find(from);
+    ASSERT_NE(place, std::string::npos) << from;
+    io::write_file(path, changed.replace(place, std::string(from).size(), to));
+    EXPECT_THROW(same.read_lengths(path), Error) << from;
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -29,20 +29,33 @@ RowOrder::RowOrder(int64_t num_rows, int64_t batch_size, bool shuffle, uint64_t 
   order_ = epoch_order(num_rows, shuffle, seed, 0);
 }
 
+DrawnRow RowOrder::next() {
+  const DrawnRow drawn{order_[static_cast<size_t>(position_.index++)], position_.draw++};
+  settle();
+  return drawn;
+}
+
 std::vector<DrawnRow> RowOrder::next_batch() {
   std::vector<DrawnRow> batch;
-  for (int64_t i = 0; i < batch_size_; ++i) {
-    batch.push_back({order_[static_cast<size_t>(position_.index++)], position_.draw++});
-  }
-  settle();
+  for (int64_t i = 0; i < batch_size_; ++i) batch.push_back(next());
   return batch;
 }
 
 void RowOrder::settle() {
-  if (position_.index + batch_size_ <= num_rows_) return;
+  if (position_.index < epoch_rows()) return;
   position_.index = 0;
   ++position_.epoch;
   order_ = epoch_order(num_rows_, shuffle_, seed_, static_cast<uint64_t>(position_.epoch));
+}
+
+void RowOrder::reorder(std::vector<uint32_t> order) {
+  std::vector<bool> seen(static_cast<size_t>(num_rows_));
+  for (const uint32_t row : order) {
+    HONE_CHECK(row < seen.size() && !seen[row], "row {} of {} is unknown or there twice", row, num_rows_);
+    seen[row] = true;
+  }
+  HONE_CHECK(order.size() == seen.size(), "{} of {} rows", order.size(), num_rows_);
+  order_ = std::move(order);
 }
 
 void RowOrder::restore(const DataPosition& position) {

@@ -20,6 +20,7 @@ class RowOrder {
   // Raises Error when the rows do not fill one batch.
   RowOrder(int64_t num_rows, int64_t batch_size, bool shuffle, uint64_t seed);
 
+  DrawnRow next();
   std::vector<DrawnRow> next_batch();
   int64_t batches_per_epoch() const { return num_rows_ / batch_size_; }
 
@@ -28,7 +29,12 @@ class RowOrder {
   // Raises Error when the position cannot be one of this data.
   void restore(const DataPosition& position);
 
+  // The order of the position's epoch, and another one of all rows in its place until that epoch ends.
+  const std::vector<uint32_t>& order() const { return order_; }
+  void reorder(std::vector<uint32_t> order);
+
  private:
+  int64_t epoch_rows() const { return batches_per_epoch() * batch_size_; }
   void settle();
 
   int64_t num_rows_, batch_size_;

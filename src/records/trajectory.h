@@ -39,6 +39,7 @@ struct Trajectory {
   std::vector<int32_t> versions;      // policy version that drew each response id
   float temperature = 1.0f;
   FinishReason finish = FinishReason::aborted;
+  bool capped = false;  // by early stop: the limit reached (FinishReason::length) is not that of every answer
   std::string response_text;
   Score score;
   float advantage = 0;

@@ -107,6 +107,9 @@ inline std::map<std::string, std::string> bits_of(const std::string& run) {
   for (const char* name : {"model.safetensors", "training_state/optimizer.safetensors", "training_state/state.json"}) {
     bits[name] = io::read_file(checkpoint + "/" + name);
   }
+  for (const char* name : {"training_state/answer_lengths.json", "training_state/unfinished.json"}) {
+    if (io::exists(checkpoint + "/" + name)) bits[name] = io::read_file(checkpoint + "/" + name);
+  }
   int64_t number = 0;
   for (const std::string& line : metrics_of(run)) bits["metrics line " + std::to_string(number++)] = line;
   for (const std::string folder : {"/rollouts", "/validation"}) {

@@ -84,6 +84,8 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
       {rollout + "temperature=0.8"},
       {rollout + "n=20"},
       {rollout + "ignore_eos=true"},
+      {rollout + "over_sample_rate=0.5"},
+      {rollout + "early_stop.enable=true", rollout + "early_stop.min_tokens=1", "data.sampler.default_length=1"},
       {actor + "ppo_mini_batch_size=4"},
       {actor + "ppo_epochs=1"},
       {actor + "shuffle=true"},
