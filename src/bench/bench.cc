@@ -3,6 +3,8 @@
 #include "bench/check.h"
 #include "bench/gemm.h"
 #include "bench/load.h"
+#include "bench/oversampling.h"
+#include "bench/resampler.h"
 #include "bench/rollout.h"
 #include "bench/speculation.h"
 #include "bench/tokenize.h"
@@ -28,6 +30,8 @@ constexpr Bench kBenches[] = {
     {"speculation_tail", run_speculation_tail},
     {"speculation_crowd", run_speculation_crowd},
     {"speculation_draft", run_speculation_draft},
+    {"resampler", run_resampler},
+    {"oversampling", run_oversampling},
 };
 
 }  // namespace

@@ -22,6 +22,13 @@ ModelConfig bench_model() {
   return c;
 }
 
+std::unique_ptr<Decoder> published_decoder(kernels::Context& ctx, const ModelConfig& config, DType dtype) {
+  auto decoder = std::make_unique<Decoder>(config, dtype);
+  decoder->initialize(1);
+  decoder->publish(ctx, 0);
+  return decoder;
+}
+
 double Operation::ideal_seconds(const Roofs& roofs) const {
   return std::max(flops / roofs.roof_flops, bytes / roofs.read_bytes_per_s);
 }

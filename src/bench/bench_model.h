@@ -3,15 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "bench/roofs.h"
-#include "models/model_config.h"
+#include "kernels/context.h"
+#include "models/decoder.h"
 
 namespace hone::bench {
 
 ModelConfig bench_model();
+// With random weights, as version 0.
+std::unique_ptr<Decoder> published_decoder(kernels::Context& ctx, const ModelConfig& config, DType dtype);
 
 // One kind of operation of a forward over all layers.
 struct Operation {

@@ -1,0 +1,187 @@
+#include "bench/oversampling.h"
+
+#include <cmath>
+#include <map>
+
+#include "bench/arms.h"
+#include "bench/forced_engine.h"
+#include "bench/opening.h"
+#include "bench/step_costs.h"
+#include "core/random.h"
+#include "io/json.h"
+
+namespace hone::bench {
+
+namespace {
+
+constexpr int64_t kBatch = 8, kSamples = 8, kPhases = 16, kMaxIds = 1000;
+constexpr double kMedianIds = 10, kPromptSigma = 1.0, kSampleSigma = 0.55, kRate = 1.0;
+
+// Of all answers, [group][sample].
+std::vector<std::vector<int64_t>> make_lengths(uint64_t seed) {
+  const RandomKey key{seed, Stream::bench};
+  std::vector<std::vector<int64_t>> lengths(kBatch * kPhases);
+  for (uint32_t group = 0; group < lengths.size(); ++group) {
+    const double of_prompt = kPromptSigma * double{random_normal(key, group, 0, 0)};
+    for (uint32_t sample = 0; sample < kSamples; ++sample) {
+      const double of_sample = kSampleSigma * double{random_normal(key, group, 1, sample)};
+      const auto num_ids = static_cast<int64_t>(std::lround(kMedianIds * std::exp(of_prompt + of_sample)));
+      lengths[group].push_back(std::clamp<int64_t>(num_ids, 1, kMaxIds));
+    }
+  }
+  return lengths;
+}
+
+// How far the tail reaches: the 99th percentile over the mean.
+double tail_of(const std::vector<std::vector<int64_t>>& lengths) {
+  std::vector<int64_t> all;
+  int64_t sum = 0;
+  for (const auto& group : lengths) {
+    for (const int64_t length : group) all.push_back(length), sum += length;
+  }
+  std::sort(all.begin(), all.end());
+  const auto count = static_cast<int64_t>(all.size());
+  return static_cast<double>(all[static_cast<size_t>(count * 99 / 100)] * count) / static_cast<double>(sum);
+}
+
+struct Carried {
+  int64_t ids = 0, old_ids = 0, prefilled = 0;
+  double age = 0;  // sum over ids, in phases
+};
+
+// The phases of one run: all answers are complete at its end, on both sides the same ones.
+class Phases {
+ public:
+  Phases(ForcedEngine& engine, const std::vector<std::vector<int64_t>>& lengths, double rate)
+      : engine_(engine), lengths_(lengths), in_flight_(static_cast<size_t>(std::ceil(kBatch * (1 + rate)))) {}
+
+  double run() {
+    double seconds = 0;
+    while (next_ < lengths_.size() || !left_.empty()) {
+      seconds += seconds_of([&] { run_phase(); });
+      ++num_phases_;
+      engine_.publish();  // the update: not timed
+    }
+    return seconds;
+  }
+  int64_t num_phases() const { return num_phases_; }
+  Carried carried;
+
+ private:
+  ForcedAnswer answer(uint64_t draw) const { return {draw, lengths_[draw / kSamples][draw % kSamples]}; }
+
+  void run_phase() {
+    for (const UnfinishedGroup& one : unfinished_) engine_.add(one, answer(one.drawn.draw));
+    for (; left_.size() < in_flight_ && next_ < lengths_.size(); ++next_) {
+      left_[next_] = kSamples;
+      for (uint64_t sample = 0; sample < kSamples; ++sample) engine_.add(answer(next_ * kSamples + sample));
+    }
+    int64_t complete = 0;
+    engine_.run([&](std::span<const Group> ended) {
+      for (const Group& group : ended) {
+        note(group.trajectories.front());
+        const uint64_t of_group = group.drawn.draw / kSamples;
+        if (--left_[of_group] > 0) continue;
+        left_.erase(of_group);
+        ++complete;
+      }
+      return complete >= kBatch;
+    });
+    unfinished_ = engine_.take_unfinished();
+    carried.prefilled += engine_.take_num_prefilled();
+  }
+  void note(const Trajectory& t) {
+    for (const int32_t version : t.versions) {
+      carried.ids += 1;
+      carried.old_ids += version != t.versions.back();
+      carried.age += t.versions.back() - version;
+    }
+  }
+
+  ForcedEngine& engine_;
+  const std::vector<std::vector<int64_t>>& lengths_;
+  size_t in_flight_;
+  uint64_t next_ = 0;                 // group
+  std::map<uint64_t, int64_t> left_;  // unfinished answers of the groups in flight
+  std::vector<UnfinishedGroup> unfinished_;
+  int64_t num_phases_ = 0;
+};
+
+}  // namespace
+
+int run_oversampling(const Options& options) {
+  Opening opening(options);
+  const int repetitions = options.repetitions == Options().repetitions ? kArmRepetitions : options.repetitions;
+  StepCosts costs(opening.ctx, opening.dtype);
+  ForcedEngine engine(opening.ctx, opening.dtype);
+  Arm off{"off", {}, {}}, on{"on", {}, {}};
+  std::vector<std::pair<Arm*, std::vector<int64_t>>> steps;
+  std::vector<double> tails;
+  Carried carried, plain;
+  int64_t phases = 0;
+  for (int i = 0; i < repetitions; ++i) {
+    costs.measure();
+    const auto lengths = make_lengths(100 + static_cast<uint64_t>(i));
+    tails.push_back(tail_of(lengths));
+    for (int turn = 0; turn < 2; ++turn) {
+      const bool is_on = (turn + i) % 2 != 0;
+      Phases run(engine, lengths, is_on ? kRate : 0.0);
+      (is_on ? on : off).seconds.push_back(run.run());
+      steps.push_back({is_on ? &on : &off, engine.take_step_tokens()});
+      Carried& sum = is_on ? carried : plain;
+      sum.ids += run.carried.ids;
+      sum.old_ids += run.carried.old_ids;
+      sum.age += run.carried.age;
+      sum.prefilled += run.carried.prefilled;
+      if (is_on) phases += run.num_phases();
+    }
+  }
+  for (const auto& [arm, tokens] : steps) arm->modelled_seconds.push_back(costs.seconds(tokens));
+
+  HONE_CHECK(carried.ids == plain.ids && plain.old_ids == 0, "{} ids and {}", carried.ids, plain.ids);
+  const Ratio measured = ratio(off.seconds, on.seconds), modelled = ratio(off.modelled_seconds, on.modelled_seconds);
+  const auto answers = static_cast<double>(kBatch * kPhases * kSamples), ids = static_cast<double>(carried.ids);
+  const double old_ratio = static_cast<double>(carried.old_ids) / ids, age = carried.age / ids,
+               recomputed = static_cast<double>(carried.prefilled - plain.prefilled) / ids,
+               least_tail = *std::min_element(tails.begin(), tails.end());
+  if (options.json) {
+    io::Json line = io::Json::object({{"name", "oversampling"}});
+    line.set("dtype", opening.line.dtype);
+    line.set("target", opening.line.target);
+    line.set("threads", int64_t{opening.line.threads});
+    line.set("repetitions", int64_t{repetitions});
+    line.set("workload", fmt::format("{} prompts x {} answers a step, 64 running, {} steps, the same answers on both "
+                                     "sides; lognormal lengths, median {} ids, sigma {} of the prompt and {} of the "
+                                     "sample; over_sample_rate {}",
+                                     kBatch, kSamples, kPhases, kMedianIds, kPromptSigma, kSampleSigma, kRate));
+    line.set("p99_over_mean", median(tails));
+    line.set("p99_over_mean_least", least_tail);
+    line.set("measured_on", "a model of 4 layers of width 256; new weights after every step, not timed");
+    line.set("answers_per_second_off", answers / median(off.seconds));
+    line.set("answers_per_second", answers / median(on.seconds));
+    line.set("ratio", measured.median);
+    line.set("ratio_least", measured.least);
+    line.set("ratio_largest", measured.largest);
+    line.set("modelled_on", "the 135M shape: the same engine steps at its measured time by tokens of a step");
+    line.set("modelled_answers_per_second_off", answers / median(off.modelled_seconds));
+    line.set("modelled_answers_per_second", answers / median(on.modelled_seconds));
+    line.set("modelled_ratio", modelled.median);
+    line.set("modelled_ratio_least", modelled.least);
+    line.set("steps", static_cast<double>(phases) / repetitions);
+    line.set("old_token_ratio", old_ratio);
+    line.set("staleness_mean", age);
+    line.set("recomputed_per_token", recomputed);
+    options.print(line.dump());
+  } else {
+    options.print(fmt::format(
+        "oversampling {} {} x{}: {:.0f} answers a second, {:.0f} without: ratio {:.3f} ({:.3f} to {:.3f}); 135M shape "
+        "by its step times {:.3f}; p99 over mean {:.1f}; {:.0f} % of tokens from older weights, {:.2f} steps old on "
+        "the mean, {:.2f} computed again for each",
+        opening.line.dtype, opening.line.target, opening.line.threads, answers / median(on.seconds),
+        answers / median(off.seconds), measured.median, measured.least, measured.largest, modelled.median,
+        median(tails), 100 * old_ratio, age, recomputed));
+  }
+  return 0;
+}
+
+}  // namespace hone::bench
