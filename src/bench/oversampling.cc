@@ -14,18 +14,31 @@ namespace hone::bench {
 
 namespace {
 
-constexpr int64_t kBatch = 8, kSamples = 8, kPhases = 16, kMaxIds = 1000;
-constexpr double kMedianIds = 10, kPromptSigma = 1.0, kSampleSigma = 0.55, kRate = 1.0;
+constexpr int64_t kBatch = 8, kSamples = 8, kPhases = 24, kMaxIds = 1000;
+constexpr double kRate = 0.25;
+
+// Lognormal lengths, some of them much longer.
+struct Lengths {
+  const char* name;
+  double median_ids, prompt_sigma, sample_sigma;
+  double long_share, long_factor;
+};
+constexpr Lengths kLengths[] = {
+    {"oversampling", 12, 0.0, 0.4, 0.02, 25},
+    {"oversampling_lognormal", 10, 1.0, 0.55, 0.0, 1},  // the tail is made of many answers
+};
 
 // Of all answers, [group][sample].
-std::vector<std::vector<int64_t>> make_lengths(uint64_t seed) {
+std::vector<std::vector<int64_t>> make_lengths(const Lengths& form, uint64_t seed) {
   const RandomKey key{seed, Stream::bench};
   std::vector<std::vector<int64_t>> lengths(kBatch * kPhases);
   for (uint32_t group = 0; group < lengths.size(); ++group) {
-    const double of_prompt = kPromptSigma * double{random_normal(key, group, 0, 0)};
+    const double of_prompt = form.prompt_sigma * double{random_normal(key, group, 0, 0)};
     for (uint32_t sample = 0; sample < kSamples; ++sample) {
-      const double of_sample = kSampleSigma * double{random_normal(key, group, 1, sample)};
-      const auto num_ids = static_cast<int64_t>(std::lround(kMedianIds * std::exp(of_prompt + of_sample)));
+      const double of_sample = form.sample_sigma * double{random_normal(key, group, 1, sample)};
+      const bool is_long = random_uniform(key, group, 2, sample) < static_cast<float>(form.long_share);
+      const double middle = form.median_ids * (is_long ? form.long_factor : 1);
+      const auto num_ids = static_cast<int64_t>(std::lround(middle * std::exp(of_prompt + of_sample)));
       lengths[group].push_back(std::clamp<int64_t>(num_ids, 1, kMaxIds));
     }
   }
@@ -107,13 +120,8 @@ class Phases {
   int64_t num_phases_ = 0;
 };
 
-}  // namespace
-
-int run_oversampling(const Options& options) {
-  Opening opening(options);
+void compare(const Options& options, const Line& machine, const Lengths& form, StepCosts& costs, ForcedEngine& engine) {
   const int repetitions = options.repetitions == Options().repetitions ? kArmRepetitions : options.repetitions;
-  StepCosts costs(opening.ctx, opening.dtype);
-  ForcedEngine engine(opening.ctx, opening.dtype);
   Arm off{"off", {}, {}}, on{"on", {}, {}};
   std::vector<std::pair<Arm*, std::vector<int64_t>>> steps;
   std::vector<double> tails;
@@ -121,7 +129,7 @@ int run_oversampling(const Options& options) {
   int64_t phases = 0;
   for (int i = 0; i < repetitions; ++i) {
     costs.measure();
-    const auto lengths = make_lengths(100 + static_cast<uint64_t>(i));
+    const auto lengths = make_lengths(form, 100 + static_cast<uint64_t>(i));
     tails.push_back(tail_of(lengths));
     for (int turn = 0; turn < 2; ++turn) {
       const bool is_on = (turn + i) % 2 != 0;
@@ -145,15 +153,16 @@ int run_oversampling(const Options& options) {
                recomputed = static_cast<double>(carried.prefilled - plain.prefilled) / ids,
                least_tail = *std::min_element(tails.begin(), tails.end());
   if (options.json) {
-    io::Json line = io::Json::object({{"name", "oversampling"}});
-    line.set("dtype", opening.line.dtype);
-    line.set("target", opening.line.target);
-    line.set("threads", int64_t{opening.line.threads});
+    io::Json line = io::Json::object({{"name", form.name}});
+    line.set("dtype", machine.dtype);
+    line.set("target", machine.target);
+    line.set("threads", int64_t{machine.threads});
     line.set("repetitions", int64_t{repetitions});
     line.set("workload", fmt::format("{} prompts x {} answers a step, 64 running, {} steps, the same answers on both "
                                      "sides; lognormal lengths, median {} ids, sigma {} of the prompt and {} of the "
-                                     "sample; over_sample_rate {}",
-                                     kBatch, kSamples, kPhases, kMedianIds, kPromptSigma, kSampleSigma, kRate));
+                                     "sample, {} of the answers {} times as long; over_sample_rate {}",
+                                     kBatch, kSamples, kPhases, form.median_ids, form.prompt_sigma, form.sample_sigma,
+                                     form.long_share, form.long_factor, kRate));
     line.set("p99_over_mean", median(tails));
     line.set("p99_over_mean_least", least_tail);
     line.set("measured_on", "a model of 4 layers of width 256; new weights after every step, not timed");
@@ -174,13 +183,22 @@ int run_oversampling(const Options& options) {
     options.print(line.dump());
   } else {
     options.print(fmt::format(
-        "oversampling {} {} x{}: {:.0f} answers a second, {:.0f} without: ratio {:.3f} ({:.3f} to {:.3f}); 135M shape "
+        "{:<12} {} {} x{}: {:.0f} answers a second, {:.0f} without: ratio {:.3f} ({:.3f} to {:.3f}); 135M shape "
         "by its step times {:.3f}; p99 over mean {:.1f}; {:.0f} % of tokens from older weights, {:.2f} steps old on "
         "the mean, {:.2f} computed again for each",
-        opening.line.dtype, opening.line.target, opening.line.threads, answers / median(on.seconds),
+        form.name, machine.dtype, machine.target, machine.threads, answers / median(on.seconds),
         answers / median(off.seconds), measured.median, measured.least, measured.largest, modelled.median,
         median(tails), 100 * old_ratio, age, recomputed));
   }
+}
+
+}  // namespace
+
+int run_oversampling(const Options& options) {
+  Opening opening(options);
+  StepCosts costs(opening.ctx, opening.dtype);
+  ForcedEngine engine(opening.ctx, opening.dtype);
+  for (const Lengths& form : kLengths) compare(options, opening.line, form, costs, engine);
   return 0;
 }
 

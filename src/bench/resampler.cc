@@ -47,7 +47,9 @@ std::vector<Batch> second_epoch(const std::vector<Prompt>& prompts, uint64_t see
   for (const DrawnPrompt& drawn : source.next(kRows)) source.observe(*drawn.prompt, lengths_of(seed, row_of(drawn), 0));
   std::vector<Batch> batches(kRows / kBatch);
   for (Batch& batch : batches) {
-    for (const DrawnPrompt& drawn : source.next_batch()) {
+    std::vector<DrawnPrompt> drawn_prompts = source.next_batch();
+    if (by_length) longest_first(source, drawn_prompts);
+    for (const DrawnPrompt& drawn : drawn_prompts) {
       batch.rows.push_back(row_of(drawn));
       batch.expected += source.expected_length(*drawn.prompt) / static_cast<double>(kBatch);
     }

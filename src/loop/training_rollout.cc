@@ -73,7 +73,8 @@ TrainingRollout::TrainingRollout(const Recipe& recipe, const GrpoInputs& inputs,
 
 std::vector<Group> TrainingRollout::roll_out(int32_t version, Metrics& metrics) {
   const auto num_carried = static_cast<int64_t>(carried_.size());
-  const std::vector<DrawnPrompt> drawn = source_.next(std::max<int64_t>(0, groups_in_flight(recipe_) - num_carried));
+  std::vector<DrawnPrompt> drawn = source_.next(std::max<int64_t>(0, groups_in_flight(recipe_) - num_carried));
+  if (recipe_.data.sampler.class_name) longest_first(source_, drawn);
   const SamplingParams params = sampling(drawn);
   const EngineStats before = engine_.stats();
   std::vector<Group> groups;

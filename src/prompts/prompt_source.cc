@@ -1,5 +1,6 @@
 #include "prompts/prompt_source.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/error.h"
@@ -68,6 +69,12 @@ std::vector<DrawnPrompt> PromptSource::next(int64_t count) {
     drawn.push_back({&(*prompts_)[row.row], row.draw});
   }
   return drawn;
+}
+
+void longest_first(const PromptSource& source, std::vector<DrawnPrompt>& drawn) {
+  std::stable_sort(drawn.begin(), drawn.end(), [&](const DrawnPrompt& a, const DrawnPrompt& b) {
+    return source.expected_length(*a.prompt) > source.expected_length(*b.prompt);
+  });
 }
 
 uint32_t PromptSource::row_of(const Prompt& prompt) const {

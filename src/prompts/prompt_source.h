@@ -61,4 +61,8 @@ class PromptSource {
   std::optional<LengthEstimates> lengths_;
 };
 
+// In the order in which they are best begun where more are in flight than run at once: a long one that is begun last is
+// waited for alone. By expected length, else as they stand.
+void longest_first(const PromptSource& source, std::vector<DrawnPrompt>& drawn);
+
 }  // namespace hone

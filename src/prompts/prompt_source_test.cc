@@ -170,5 +170,20 @@ TEST(PromptSource, ByLengthItGoesOnFromAnyPositionAsIfItHadNotStopped) {
   std::filesystem::remove(path);
 }
 
+TEST(PromptSource, TheLongestAreBegunFirstAndEqualOnesAsTheyWereDrawn) {
+  const auto prompts = make_prompts(6);
+  PromptSourceOptions options = learning();
+  options.default_length = 10;
+  PromptSource source(prompts, options);
+  for (const auto& [row, length] : {std::pair{2, 30}, {4, 5}, {5, 10}}) {
+    const std::vector<AnswerLength> answers{{length}};
+    source.observe(prompts[static_cast<size_t>(row)], answers);
+  }
+  std::vector<DrawnPrompt> drawn;
+  for (uint64_t row = 0; row < 6; ++row) drawn.push_back({&prompts[row], row});
+  longest_first(source, drawn);
+  EXPECT_EQ(ids_of(drawn), (std::vector<int32_t>{2, 0, 1, 3, 5, 4}));
+}
+
 }  // namespace
 }  // namespace hone
