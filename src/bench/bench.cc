@@ -6,6 +6,7 @@
 #include "bench/oversampling.h"
 #include "bench/resampler.h"
 #include "bench/rollout.h"
+#include "bench/scheduling.h"
 #include "bench/speculation.h"
 #include "bench/tokenize.h"
 #include "bench/train.h"
@@ -32,6 +33,9 @@ constexpr Bench kBenches[] = {
     {"speculation_draft", run_speculation_draft},
     {"resampler", run_resampler},
     {"oversampling", run_oversampling},
+    {"chunked_prefill", run_chunked_prefill},
+    {"group_prefill", run_group_prefill},
+    {"rollout_memory", run_rollout_memory},
 };
 
 }  // namespace

@@ -9,6 +9,11 @@
 
 namespace hone {
 
+int64_t groups_in_flight(const Recipe& recipe) {
+  const auto batch = static_cast<double>(recipe.data.train_batch_size);
+  return static_cast<int64_t>(std::ceil(batch * (1 + recipe.rollout.over_sample_rate)));
+}
+
 namespace {
 
 int64_t longest_sequence(const Recipe& recipe) {
@@ -33,6 +38,31 @@ PromptSetOptions prompt_options(const Recipe& recipe, const ChatTemplate& chat, 
   return options;
 }
 
+std::optional<SpeculationOptions> speculation_options(const SpeculativeRecipe& recipe) {
+  if (!recipe.method) return std::nullopt;
+  SpeculationOptions options;
+  options.num_speculative_tokens = recipe.num_speculative_tokens;
+  options.disable_by_batch_size = recipe.disable_by_batch_size.value_or(0);
+  options.from_group = recipe.from_group;
+  options.from_history = recipe.from_history;
+  options.max_history_ids = recipe.max_history_tokens;
+  return options;
+}
+
+EngineOptions engine_options(const Recipe& recipe) {
+  const int64_t block = kernels::kKvBlock;
+  const int64_t answers = std::max(groups_in_flight(recipe) * recipe.rollout.n, int64_t{64});
+  EngineOptions options;
+  options.max_num_seqs = std::min(recipe.rollout.max_num_seqs, answers);
+  options.max_num_batched_tokens = recipe.rollout.max_num_batched_tokens;
+  options.enable_chunked_prefill = recipe.rollout.enable_chunked_prefill;
+  options.enable_prefix_sharing = options.enable_prefix_caching = recipe.rollout.enable_prefix_caching;
+  options.speculation = speculation_options(recipe.rollout.speculative_config);
+  // every running answer at its full length, and one block to spare for each
+  options.num_kv_blocks = options.max_num_seqs * ((longest_sequence(recipe) + block - 1) / block + 1);
+  return options;
+}
+
 InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& flags) {
   const ActorRecipe& actor = recipe.actor;
   InputOptions options;
@@ -50,6 +80,7 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   options.step_ids = static_cast<double>(actor.ppo_mini_batch_size) * static_cast<double>(recipe.rollout.n) *
                      static_cast<double>(longest_sequence(recipe));
   options.engine = engine_options(recipe);
+  options.kv_share = recipe.rollout.gpu_memory_utilization;
   if (!recipe.rollout.ignore_eos) {
     options.end_id_hint = "an answer has to end on an id, or set actor_rollout_ref.rollout.ignore_eos=true";
   }
@@ -57,37 +88,7 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   return options;
 }
 
-std::optional<SpeculationOptions> speculation_options(const SpeculativeRecipe& recipe) {
-  if (!recipe.method) return std::nullopt;
-  SpeculationOptions options;
-  options.num_speculative_tokens = recipe.num_speculative_tokens;
-  options.disable_by_batch_size = recipe.disable_by_batch_size.value_or(0);
-  options.from_group = recipe.from_group;
-  options.from_history = recipe.from_history;
-  options.max_history_ids = recipe.max_history_tokens;
-  return options;
-}
-
 }  // namespace
-
-int64_t groups_in_flight(const Recipe& recipe) {
-  const auto batch = static_cast<double>(recipe.data.train_batch_size);
-  return static_cast<int64_t>(std::ceil(batch * (1 + recipe.rollout.over_sample_rate)));
-}
-
-EngineOptions engine_options(const Recipe& recipe) {
-  const int64_t block = kernels::kKvBlock;
-  const int64_t answers = std::max(groups_in_flight(recipe) * recipe.rollout.n, int64_t{64});
-  EngineOptions options;
-  options.max_num_seqs = std::min(recipe.rollout.max_num_seqs, answers);
-  options.max_num_batched_tokens = recipe.rollout.max_num_batched_tokens;
-  options.enable_chunked_prefill = recipe.rollout.enable_chunked_prefill;
-  options.enable_prefix_sharing = recipe.rollout.enable_prefix_caching;
-  options.speculation = speculation_options(recipe.rollout.speculative_config);
-  // every running answer at its full length, and one block to spare for each
-  options.num_kv_blocks = options.max_num_seqs * ((longest_sequence(recipe) + block - 1) / block + 1);
-  return options;
-}
 
 GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, const RunFlags& flags) {
   const DataRecipe& data = recipe.data;

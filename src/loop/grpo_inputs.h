@@ -20,6 +20,5 @@ GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, const RunFlags& f
 
 // At the beginning of a rollout; with over-sampling more than the step trains on.
 int64_t groups_in_flight(const Recipe& recipe);
-EngineOptions engine_options(const Recipe& recipe);
 
 }  // namespace hone

@@ -69,7 +69,7 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
       decoder_(starting_decoder(ctx, run.checkpoint(), recipe.model.path, recipe.model.load_format,
                                 static_cast<uint64_t>(recipe.trainer.seed), dtype)),
       trainer_(ctx, *decoder_, inputs.trainer),
-      engine_(ctx, *decoder_, engine_options(recipe)),
+      engine_(ctx, *decoder_, *inputs.engine),
       rollout_(recipe, inputs, engine_, run.quiet()) {
   if (run.checkpoint()) {
     const bool same_data = read_training_state(*run.checkpoint()).data_hash == run.state().data_hash;
@@ -138,6 +138,7 @@ void GrpoTraining::shuffle_scores(std::vector<Group>& groups, int64_t global_ste
 
 void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step, Metrics& metrics) {
   Timed timed(metrics, "update_actor");
+  if (recipe_.rollout.free_cache_engine) engine_.free_cache();
   const double lr = learning_rate(lr_schedule(recipe_.actor.optim, run_.total_steps()), global_step - 1);
   metrics.set("actor/lr", lr);
   const auto mini = static_cast<size_t>(recipe_.actor.ppo_mini_batch_size);

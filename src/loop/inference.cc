@@ -62,8 +62,7 @@ Inference::Inference(const std::string& folder, Tokenizer tokenizer, const std::
   const int64_t longest = longest_prompt(prompts) + max_new_tokens;
   options.num_kv_blocks = max_num_seqs * ((longest + block - 1) / block + 1);
   check_memory({{"packed weights and the embedding", Decoder::sampling_weight_bytes(config, dtype)},
-                {"KV cache", static_cast<double>(options.num_kv_blocks) *
-                                 static_cast<double>(KvCache::block_bytes(config, dtype))}});
+                {"KV cache", KvCache::memory_bytes(config, dtype, options.num_kv_blocks)}});
   decoder_ = std::make_unique<Decoder>(config, dtype, DecoderUse::sample);
   weights::load_weights(ctx_, *decoder_, folder);
   engine_ = std::make_unique<Engine>(ctx_, *decoder_, options);

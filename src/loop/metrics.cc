@@ -50,6 +50,7 @@ constexpr MetricDefinition kDefinitions[] = {
     rl("prompt_length/{mean,max,min}", "Ids per prompt, over answers."),
     rl("prompt_length/clip_ratio", "Share of prompts of exactly data.max_prompt_length ids."),
     rl("rollout/num_preemptions", "Samples sent back to recompute because cache blocks ran out."),
+    rl("rollout/num_reused_tokens", "Tokens whose keys and values an earlier request had left in the cache."),
     rl("rollout/num_engine_steps", "Forward passes of the rollout."),
     rl("speculative_decoding/predict_times",
        "Times that an answer had drafts in an engine step; 0 without speculation."),

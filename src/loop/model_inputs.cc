@@ -1,5 +1,6 @@
 #include "loop/model_inputs.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "loop/checks.h"
@@ -18,16 +19,24 @@ void check_context(const InputOptions& options, const ModelConfig& config) {
               "lower it");
 }
 
-void check_run_memory(const InputOptions& options, const ModelConfig& config, const TrainerOptions& trainer) {
+// At most the given share of the machine's memory, at least what the longest sequence needs.
+int64_t planned_kv_blocks(const InputOptions& options, const ModelConfig& config) {
+  const int64_t block = kernels::kKvBlock, least = (options.longest_sequence + block - 1) / block;
+  const double share = options.kv_share * static_cast<double>(machine_bytes());
+  const auto held = static_cast<int64_t>(share / static_cast<double>(KvCache::block_bytes(config, options.dtype)));
+  return std::max(least, std::min(options.engine->num_kv_blocks, held));
+}
+
+void check_run_memory(const InputOptions& options, const ModelConfig& config, const TrainerOptions& trainer,
+                      const std::optional<EngineOptions>& engine) {
   const int64_t bytes_per_weight = 4 + 2 * size_bytes(options.dtype);
   std::vector<MemoryPart> parts{
       {"weights (float32) and their packed forms", static_cast<double>(config.num_parameters() * bytes_per_weight)},
       {"gradients, moments, activations, logits",
        Trainer::memory_bytes(config, options.dtype, trainer,
                              {static_cast<double>(options.longest_sequence), options.step_ids, options.score_ids})}};
-  if (options.engine) {
-    parts.push_back({"KV cache of the rollout", static_cast<double>(options.engine->num_kv_blocks) *
-                                                    static_cast<double>(KvCache::block_bytes(config, options.dtype))});
+  if (engine) {
+    parts.push_back({"KV cache of the rollout", KvCache::memory_bytes(config, options.dtype, engine->num_kv_blocks)});
   }
   check_memory(parts);
 }
@@ -52,9 +61,11 @@ ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_
     checks.finish();
   }
   trainer.valid_vocab = tokenizer->vocab_size();
+  std::optional<EngineOptions> engine = options.engine;
   if (has_config) {
+    if (engine) engine->num_kv_blocks = planned_kv_blocks(options, config);
     checks.run([&] { check_vocabulary(folder, *tokenizer, config); });
-    checks.run([&] { check_run_memory(options, config, trainer); });
+    checks.run([&] { check_run_memory(options, config, trainer, engine); });
   }
   checks.run([&] {
     end_ids = find_end_ids(folder, *tokenizer);
@@ -69,7 +80,7 @@ ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_
   });
   checks.finish();
   if (!options.quiet && !end_ids.note.empty()) fmt::print("{}\n", end_ids.note);
-  return {config, std::move(*tokenizer), std::move(end_ids), trainer};
+  return {config, std::move(*tokenizer), std::move(end_ids), trainer, engine};
 }
 
 }  // namespace hone

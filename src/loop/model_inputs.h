@@ -27,7 +27,8 @@ struct InputOptions {
   DType dtype = DType::f32;
   TrainerOptions trainer;                  // all but valid_vocab
   double step_ids = 0, score_ids = 0;      // as TrainerWork has them
-  std::optional<EngineOptions> engine;     // of a run that samples
+  std::optional<EngineOptions> engine;     // of a run that samples; its KV blocks are what it could use
+  double kv_share = 1;                     // of the machine's memory: at most so much for the KV cache
   std::optional<std::string> end_id_hint;  // what to do without an end id; nothing where none is needed
   bool quiet = false;
 };
@@ -36,7 +37,8 @@ struct ModelInputs {
   ModelConfig config;
   Tokenizer tokenizer;
   EndIds end_ids;
-  TrainerOptions trainer;  // with the tokenizer's vocabulary
+  TrainerOptions trainer;               // with the tokenizer's vocabulary
+  std::optional<EngineOptions> engine;  // with the KV blocks that it gets
 };
 
 // Reads the rows of a run; what is wrong with them goes to the faults. Without an end id `end_ids` is empty here.

@@ -61,6 +61,13 @@ int64_t available_bytes() {
   return available;
 }
 
+int64_t machine_bytes() {
+  int64_t total = number_after("/proc/meminfo", "MemTotal:") * 1024;
+  if (total < 0) total = std::numeric_limits<int64_t>::max();
+  const int64_t limit = number_in("/sys/fs/cgroup/memory.max");
+  return limit >= 0 ? std::min(total, limit) : total;
+}
+
 void check_memory(const std::vector<MemoryPart>& parts) {
   double sum = 0;
   std::string list;

@@ -14,6 +14,9 @@ std::optional<int64_t> peak_resident_bytes();
 // What can still be had without swapping: MemAvailable, or what is left of the control group's limit if that is less.
 int64_t available_bytes();
 
+// Memory of the machine, or the control group's limit if that is less.
+int64_t machine_bytes();
+
 // A run's need by part, in bytes; a double, because absurd sizes have to be refused, not to overflow.
 struct MemoryPart {
   std::string name;

@@ -151,9 +151,20 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
   s.field(p + "enable_chunked_prefill", &r.enable_chunked_prefill, "Cut long prompts over several engine steps.")
       .effect(Effect::nothing)
       .results_when(over, over_samples);
-  s.field(p + "enable_prefix_caching", &r.enable_prefix_caching, "Compute the prompt of a group once.")
+  s.field(p + "enable_prefix_caching", &r.enable_prefix_caching,
+          "Compute the prompt of a group once, and of a request only what no earlier one began with.")
       .effect(Effect::nothing)
       .results_when(over, over_samples);
+  s.field(p + "gpu_memory_utilization", &r.gpu_memory_utilization,
+          "Largest share of the machine's memory for the KV cache. It takes what max_num_seqs answers of full length "
+          "need; with less, some answers are sent back and computed again.")
+      .above(0)
+      .at_most(1)
+      .effect(Effect::nothing)
+      .results_when(over, over_samples);
+  s.field(p + "free_cache_engine", &r.free_cache_engine,
+          "Give the memory of the KV cache back to the system while training.")
+      .effect(Effect::nothing);
   s.field(p + "ignore_eos", &r.ignore_eos, "Go on after an end id, to the full length.");
   s.field(p + "over_sample_rate", &r.over_sample_rate,
           "Begin (1 + this) * data.train_batch_size prompts, train on the first that are complete and carry the others "

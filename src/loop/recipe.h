@@ -88,6 +88,8 @@ struct RolloutRecipe {
   int64_t max_num_batched_tokens = 8192, max_num_seqs = 256;
   std::optional<int64_t> max_model_len, prompt_length, response_length;
   bool enable_chunked_prefill = true, enable_prefix_caching = true;
+  double gpu_memory_utilization = 0.5;
+  bool free_cache_engine = true;
   bool ignore_eos = false;
   double over_sample_rate = 0.0;
   EarlyStopRecipe early_stop;

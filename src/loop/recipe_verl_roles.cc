@@ -236,7 +236,6 @@ void add_rollout_engine(Schema& s, const std::string& p) {
   accept(s, p, kSameWeights,
          {{"load_format", "dummy"},
           {"layered_summon", false},
-          {"free_cache_engine", true},
           {"enable_sleep_mode", true},
           {"multi_stage_wake_up", false},
           {"update_weights_bucket_megabytes", 512},
@@ -244,8 +243,7 @@ void add_rollout_engine(Schema& s, const std::string& p) {
           {"checkpoint_engine.update_weights_bucket_megabytes", 2048},
           {"checkpoint_engine.engine_kwargs.*", ValueKind::any}});
   accept(s, p, kDevices,
-         {{"gpu_memory_utilization", 0.5},
-          {"tensor_model_parallel_size", 2},
+         {{"tensor_model_parallel_size", 2},
           {"data_parallel_size", 1},
           {"expert_parallel_size", 1},
           {"pipeline_model_parallel_size", 1},

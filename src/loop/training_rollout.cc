@@ -90,6 +90,7 @@ std::vector<Group> TrainingRollout::roll_out(int32_t version, Metrics& metrics) 
   }
   const EngineStats after = engine_.stats();
   metrics.set("rollout/num_preemptions", static_cast<double>(after.num_preemptions - before.num_preemptions));
+  metrics.set("rollout/num_reused_tokens", static_cast<double>(after.num_reused - before.num_reused));
   metrics.set("rollout/num_engine_steps", static_cast<double>(after.num_steps - before.num_steps));
   metrics.set("timing_per_token_ms/gen",
               1000 * metrics.get("timing_s/gen") /

@@ -26,6 +26,10 @@ int64_t KvCache::block_bytes(const ModelConfig& config, DType dtype) {
   return config.num_layers * 2 * config.kv_size() * kernels::kKvBlock * size_bytes(dtype);
 }
 
+double KvCache::memory_bytes(const ModelConfig& config, DType dtype, int64_t num_blocks) {
+  return static_cast<double>(num_blocks) * static_cast<double>(block_bytes(config, dtype));
+}
+
 void KvCache::copy_block(int32_t to, int32_t from) {
   for (const kernels::KvLayer& layer : layers_) {
     const int64_t bytes = layer.block_elements() * size_bytes(layer.dtype);

@@ -20,6 +20,8 @@ class KvCache {
   int64_t num_blocks() const { return num_blocks_; }
   // Bytes of one block over all layers, keys and values.
   static int64_t block_bytes(const ModelConfig& config, DType dtype);
+  // Bytes of so many blocks, as they are asked from the system; a double for absurd numbers.
+  static double memory_bytes(const ModelConfig& config, DType dtype, int64_t num_blocks);
   // Copies the keys and values of a block to another, in every layer (a shared last block that must be written).
   void copy_block(int32_t to, int32_t from);
 

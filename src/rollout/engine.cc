@@ -58,7 +58,7 @@ Engine::Engine(kernels::Context& ctx, const Decoder& decoder, const EngineOption
       options_(checked(options)),
       kv_(decoder.config(), decoder.dtype(), options.num_kv_blocks),
       kv_version_(decoder.version()),
-      scheduler_(options_, kv_.num_blocks(), kernels::kKvBlock) {
+      scheduler_(options_, options.num_kv_blocks, kernels::kKvBlock, decoder.version()) {
   if (options_.speculation) speculator_.emplace(*options_.speculation);
   reserve_step(0);
 }
@@ -145,9 +145,9 @@ void Engine::check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling
   }
   const int64_t num_computed = std::max<int64_t>(num_ids - 1, 1);  // the last id of an answer is never fed
   if (num_computed <= scheduler_.max_ids()) return;
-  if (num_computed > kv_.num_blocks() * kernels::kKvBlock) {
+  if (num_computed > num_kv_blocks() * kernels::kKvBlock) {
     throw Error(fmt::format("{} need {} blocks of the KV cache, which has {} ({} tokens each)", sizes,
-                            scheduler_.pool().blocks_for(num_computed), kv_.num_blocks(), kernels::kKvBlock),
+                            scheduler_.pool().blocks_for(num_computed), num_kv_blocks(), kernels::kKvBlock),
                 "give the KV cache more memory, or shorten the prompt or the answer");
   }
   throw Error(fmt::format("{} exceed max_num_batched_tokens, {}", sizes, options_.max_num_batched_tokens),
@@ -156,10 +156,11 @@ void Engine::check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling
 
 bool Engine::step() {
   if (!has_work()) return false;
+  if (kv_.num_blocks() == 0) kv_ = KvCache(decoder_.config(), decoder_.dtype(), options_.num_kv_blocks);
   if (speculator_ && !speculator_->has_cost()) {  // nothing is in the cache yet
     speculator_->set_cost(measure_step_cost(ctx_, decoder_, kv_, options_.max_num_batched_tokens));
   }
-  if (decoder_.version() != kv_version_) scheduler_.recompute_all();
+  if (decoder_.version() != kv_version_) scheduler_.recompute_all(decoder_.version());
   kv_version_ = decoder_.version();
   const Schedule& schedule = scheduler_.schedule();
   if (speculator_) add_drafts(schedule);
@@ -352,9 +353,15 @@ void Engine::restore_speculation(const SpeculationState& state) {
   speculator_->restore(state);
 }
 
+void Engine::free_cache() {
+  scheduler_.recompute_all(kv_version_);
+  kv_ = KvCache();
+}
+
 EngineStats Engine::stats() const {
   EngineStats stats = stats_;
   stats.num_preemptions = scheduler_.num_preemptions();
+  stats.num_reused = scheduler_.num_reused();
   return stats;
 }
 

@@ -24,7 +24,7 @@
 namespace hone {
 
 struct EngineOptions : SchedulerOptions {
-  int64_t num_kv_blocks = 0;        // of kKvBlock tokens, all of them touched at once
+  int64_t num_kv_blocks = 0;        // of kKvBlock tokens; their memory is had at once, and touched as it is used
   int64_t logits_bytes = 64 << 20;  // at most this much of [rows, vocabulary] in float at once (one row at least)
   std::optional<SpeculationOptions> speculation;
   // For benchmarks and tests: the id to take in place of the drawn one (whose log-prob stays), by draw, sample and
@@ -36,6 +36,7 @@ struct EngineStats {
   int64_t num_steps = 0;
   int64_t num_generated = 0;  // ids drawn
   int64_t num_prefilled = 0;  // ids computed that are not decodes: prompts once a group, and what is recomputed
+  int64_t num_reused = 0;     // ids taken from the prefix cache in place of computing them
   int64_t num_preemptions = 0;
 };
 
@@ -69,10 +70,14 @@ class Engine {
   bool abort(uint64_t draw);
   bool abort(uint64_t draw, uint32_t sample);
 
+  // Gives the memory of the KV cache back to the system until the next step; sequences in flight recompute theirs.
+  void free_cache();
+
   int64_t num_running() const { return scheduler_.num_running(); }
   int64_t num_waiting() const { return scheduler_.num_waiting(); }
   bool has_work() const { return num_running() + num_waiting() > 0; }
-  int64_t num_kv_blocks() const { return kv_.num_blocks(); }
+  int64_t num_kv_blocks() const { return options_.num_kv_blocks; }
+  int64_t num_free_kv_blocks() const { return scheduler_.pool().num_free(); }
   EngineStats stats() const;
 
   // Of speculation: zeros without it.

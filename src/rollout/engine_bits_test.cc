@@ -17,12 +17,13 @@ TEST(Engine, SettingsNeverChangeAnAnswerOrABitOfItsLogprobs) {
     Task task;
     task.sampling.max_new_tokens = 80;
     task.sampling.end_ids = {3};
-    const std::vector<Group> expected = run(mode, *decoder, task, {options_of(1, 4096, 64, true, false)});
+    const std::vector<Group> expected = run(mode, *decoder, task, {options_of(1, 4096, 64, true, false, false)});
     int64_t preemptions = 0;
     for (const Setting& setting : std::vector<Setting>{
              {options_of(8, 4096, 64)},
              {options_of(64, 4096, 256)},
-             {options_of(64, 4096, 256, true, false)},
+             {options_of(64, 4096, 256, true, false, false)},
+             {options_of(64, 4096, 256, true, true, false)},
              {options_of(64, 4096, 256, false)},
              {options_of(64, 1, 256)},
              {options_of(64, 2, 256)},
@@ -31,13 +32,14 @@ TEST(Engine, SettingsNeverChangeAnAnswerOrABitOfItsLogprobs) {
              {options_of(64, 64, 256)},
              {options_of(64, 64, 5)},
              {options_of(8, 16, 5, true, false)},
+             {options_of(8, 16, 5, true, false, false)},
              {options_of(64, 4096, 6)},
              {options_of(3, 150, 7, false)},
          }) {
-      SCOPED_TRACE(fmt::format("{} {} seqs {} budget {} blocks {} chunked {} sharing {}", mode.target->name,
+      SCOPED_TRACE(fmt::format("{} {} seqs {} budget {} blocks {} chunked {} sharing {} caching {}", mode.target->name,
                                name(mode.dtype), setting.options.max_num_seqs, setting.options.max_num_batched_tokens,
                                setting.options.num_kv_blocks, setting.options.enable_chunked_prefill,
-                               setting.options.enable_prefix_sharing));
+                               setting.options.enable_prefix_sharing, setting.options.enable_prefix_caching));
       EngineStats stats;
       expect_same(run(mode, *decoder, task, setting, &stats), expected);
       if (testing::Test::HasFatalFailure()) return;

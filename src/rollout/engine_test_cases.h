@@ -79,13 +79,14 @@ inline std::vector<Group> run(const Mode& mode, const Decoder& decoder, const Ta
 }
 
 inline EngineOptions options_of(int64_t seqs, int64_t budget, int64_t num_blocks, bool chunked = true,
-                                bool sharing = true) {
+                                bool sharing = true, bool caching = true) {
   EngineOptions options;
   options.max_num_seqs = seqs;
   options.max_num_batched_tokens = budget;
   options.num_kv_blocks = num_blocks;
   options.enable_chunked_prefill = chunked;
   options.enable_prefix_sharing = sharing;
+  options.enable_prefix_caching = caching;
   return options;
 }
 

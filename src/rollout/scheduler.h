@@ -2,7 +2,7 @@
 //
 // - Every id of a sequence but those in the cache has to be computed; the row of the last id gives the next draw. So a
 //   decode is a sequence with one id to compute, a prefill one with several, and a preempted sequence a long prefill.
-// - A step computes at most max_num_batched_tokens ids: running sequences in the order of their admission, then waiting
+// - A step computes at most max_num_batched_tokens ids: running sequences in the order of their arrival, then waiting
 //   ones. A prefill that does not fit is cut (chunked). Only the youngest running sequence can be part-way through a
 //   prefill, so decodes come first.
 // - Blocks are taken when they are needed. When none is left, the youngest running sequence gives its blocks back, goes
@@ -13,13 +13,34 @@
 // - Samples of a group share the blocks of their prompt. Those that are waiting when the prompt is complete join at
 //   once and draw from the same row; later ones share the prompt of a running sibling. A shared block is copied by
 //   whoever has to write to it while it has other owners.
+// - Full blocks are entered in the prefix cache as soon as they are computed. Whoever computed the same beginning at
+// the
+//   same time goes on with the block that was entered first and gives its own back. A waiting sequence takes its
+//   longest known beginning, but for the last id, which it needs to draw from. Blocks without an owner stay known until
+//   another sequence needs the memory: the one unused for longest goes first, of one sequence the last block first.
+//
+// Invariants, asserted over random calls in scheduler_random_test.cc:
+// 1. The running sequences, then the waiting ones, stand in the order of their arrival.
+// 2. A step has at most max_num_batched_tokens ids, at most max_num_seqs sequences run, a part of a prefill is the last
+//    item, and no decode follows a prefill.
+// 3. A block has as many owners as there are block tables it stands in (twice in none), and is free otherwise.
+// 4. Nobody writes to a block that another owner reads or that the prefix cache knows.
+// 5. A block that the prefix cache gives holds the keys and values of the ids it was asked for.
+// 6. When nothing waits or runs, every block is free.
+//
+// Why every sequence ends: preemption takes the youngest, and sequences run in the order of their arrival (1). So the
+// oldest of all runs, is first in every step, and gets at least one id of its budget; in the worst case it has the
+// whole pool, which holds it (max_ids). It ends after finitely many steps, and the next one is the oldest. Nobody can
+// overtake or starve it, and two sequences cannot send each other back for ever.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "rollout/block_pool.h"
+#include "rollout/prefix_cache.h"
 #include "rollout/sequence.h"
 
 namespace hone {
@@ -28,7 +49,8 @@ struct SchedulerOptions {
   int64_t max_num_seqs = 64;              // running sequences
   int64_t max_num_batched_tokens = 2048;  // ids of one forward; also bounds the running sequences
   bool enable_chunked_prefill = true;
-  bool enable_prefix_sharing = true;
+  bool enable_prefix_sharing = true;  // within a group
+  bool enable_prefix_caching = true;  // between requests
 };
 
 struct Schedule {
@@ -52,7 +74,8 @@ struct Schedule {
 
 class Scheduler {
  public:
-  Scheduler(const SchedulerOptions& options, int64_t num_blocks, int64_t block_size);
+  // `version` is that of the weights that keys and values will be computed with.
+  Scheduler(const SchedulerOptions& options, int64_t num_blocks, int64_t block_size, int32_t version = 0);
 
   // Most ids a sequence may ever have: the pool holds it alone, and a step computes it when prefills are not cut.
   int64_t max_ids() const;
@@ -68,23 +91,30 @@ class Scheduler {
   void computed();
   // Takes a sequence out for good and gives its blocks back.
   void finish(Sequence& sequence);
-  // Every running sequence recomputes its keys and values (new weights).
-  void recompute_all();
+  // All keys and values are lost: every running sequence recomputes its own, with weights of this version from now on.
+  void recompute_all(int32_t version);
 
   int64_t num_waiting() const { return static_cast<int64_t>(waiting_.size()); }
   int64_t num_running() const { return static_cast<int64_t>(running_.size()); }
   int64_t num_preemptions() const { return num_preemptions_; }
+  int64_t num_reused() const { return num_reused_; }  // ids whose keys and values came from the prefix cache
   const BlockPool& pool() const { return pool_; }
+  const PrefixCache& prefix_cache() const { return cache_; }
   const std::vector<Sequence*>& running() const { return running_; }  // oldest first
+  const std::deque<Sequence*>& waiting() const { return waiting_; }
 
  private:
   void schedule_running();
   void admit_waiting();
   void join_siblings();
+  bool find_beginning(const Sequence& sequence);
   const Sequence* sibling_with_prompt(const Sequence& sequence, int64_t num_shared, bool& on_its_way) const;
   bool reserve(Sequence& sequence, int64_t num_tokens);
   void compute(Sequence& sequence, int64_t num_tokens);
-  void start(Sequence& sequence, const Sequence* source, int64_t num_shared);
+  void start(Sequence& sequence, std::span<const int32_t> shared_blocks);
+  int32_t allocate();
+  void enter_in_cache(Sequence& sequence);
+  PrefixCache::Root root_of(const Sequence& sequence) const { return {version_, sequence.group->adapter}; }
   void release_blocks(Sequence& sequence);
   void send_back_youngest();
   int64_t reserve_drafts(Schedule::Item& item);
@@ -94,11 +124,18 @@ class Scheduler {
   SchedulerOptions options_;
   int64_t max_running_;
   BlockPool pool_;
+  PrefixCache cache_;
+  int32_t version_;
   std::deque<Sequence*> waiting_;
   std::vector<Sequence*> running_;
   Schedule schedule_;
   std::vector<Schedule::Draw> draws_without_drafts_;
-  int64_t num_preemptions_ = 0;
+  struct {
+    std::vector<int32_t> blocks;
+    int64_t num_ids = 0;
+    bool from_cache = false;
+  } beginning_;  // of the sequence that is about to be admitted
+  int64_t num_preemptions_ = 0, num_reused_ = 0;
 };
 
 }  // namespace hone

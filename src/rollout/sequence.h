@@ -33,6 +33,7 @@ struct Sequence {
   int64_t num_prompt = 0;
   int64_t num_cached = 0;            // leading ids whose keys and values are in the blocks
   std::vector<int32_t> block_table;  // blocks in the order of positions
+  int64_t num_known_blocks = 0;      // leading ones that are in the prefix cache
   std::vector<int32_t> draft;        // ids that this step computes after the last one, kept as far as they are drawn
   std::vector<float> logprobs;       // [response]
   std::vector<int32_t> versions;     // [response]
@@ -46,6 +47,7 @@ struct Sequence {
 struct SequenceGroup {
   DrawnPrompt drawn;
   SamplingParams sampling;
+  int32_t adapter = 0;              // part of the key of the prefix cache; there is none but 0 yet
   std::vector<Sequence> sequences;  // never resized: others point into it
   int64_t num_unfinished = 0;
   std::shared_ptr<GroupDrafts> drafts;  // once one of them has drawn with speculation

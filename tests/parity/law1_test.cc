@@ -76,6 +76,11 @@ EngineOptions random_schedule(Draws& draws) {
   options.enable_chunked_prefill = draws.coin();
   options.max_num_batched_tokens = options.enable_chunked_prefill ? draws.between(2, 50) : draws.between(80, 120);
   options.enable_prefix_sharing = draws.coin();
+  options.enable_prefix_caching = draws.coin();
+  if (draws.coin()) {
+    options.speculation.emplace();
+    options.speculation->cost = {{1, 1.0}};  // rows beyond the first are free: everything that is proposed is computed
+  }
   options.num_kv_blocks = draws.between(3, 5);  // the longest sequence takes 3: others are sent back and recomputed
   options.logits_bytes = draws.coin() ? 3 * 16 * 4 : 1 << 20;
   return options;
