@@ -1,6 +1,8 @@
 #include "bench/rollout.h"
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 
 #include "bench/bench_model.h"
 #include "bench/filler.h"
@@ -9,6 +11,7 @@
 #include "core/random.h"
 #include "kernels/logprob.h"
 #include "models/decoder.h"
+#include "models/layout.h"
 
 namespace hone::bench {
 
@@ -21,6 +24,7 @@ struct Case {
 constexpr Case kCases[] = {
     {"prefill", {1, 512, 512, 1}},
     {"decode_64", {64, 1, 256, 1}},
+    {"decode_8", {8, 1, 256, 1}},
     {"decode_1", {1, 1, 256, 1}},
 };
 constexpr double kRepetitionSeconds = 0.1;
@@ -79,6 +83,57 @@ void step(kernels::Context& ctx, const Decoder& decoder, const ForwardBatch& bat
   for (int64_t r = 0; r < R; ++r) HONE_CHECK(logprob_R[r] < 0.0f, "log-prob {} of row {}", logprob_R[r], r);
 }
 
+// The products and the attention of a step, on operands of their own, and nothing else.
+class StepCore {
+ public:
+  StepCore(const Decoder& decoder, const ForwardBatch& batch)
+      : decoder_(decoder), layout_(decoder.config()), batch_(batch) {
+    const ModelConfig& c = decoder.config();
+    const int64_t T = batch.num_tokens();
+    for (const int64_t columns : {c.hidden_size, c.q_size(), c.intermediate_size}) {
+      ComputeView input = memory_.take(decoder.dtype(), T, columns);
+      (decoder.dtype() == DType::f32 ? fill<float> : fill<bf16>)(input.data, T * columns);
+      inputs_.push_back(input);
+    }
+    attended_ = memory_.take(decoder.dtype(), T, c.q_size());
+    wide_ = memory_.take<float>(T, std::max(c.q_size() + 2 * c.kv_size(), 2 * c.intermediate_size));
+    h_TD_ = memory_.take<float>(T, c.hidden_size);
+    logits_RV_ = memory_.take<float>(static_cast<int64_t>(batch.logit_rows.size()), c.vocab_size);
+  }
+
+  void run(kernels::Context& ctx, const KvCache& kv) {
+    const ModelConfig& c = decoder_.config();
+    const int64_t T = batch_.num_tokens();
+    const auto [x_TD, q_THC, act_TF] = std::tie(inputs_[0], inputs_[1], inputs_[2]);
+    const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
+    std::fill_n(h_TD_.data, h_TD_.size(), 0.0f);
+    for (size_t l = 0; l < layout_.layers.size(); ++l) {
+      const LayerLayout& layer = layout_.layers[l];
+      product(ctx, wide_columns(c.q_size() + 2 * c.kv_size()), x_TD, layer.qkv, kernels::Store::overwrite);
+      kernels::attention_forward(ctx, attended_, {}, q_THC, kv.layer(static_cast<int64_t>(l)), batch_.sequences(),
+                                 scale);
+      product(ctx, h_TD_, q_THC, layer.o, kernels::Store::add);
+      product(ctx, wide_columns(2 * c.intermediate_size), x_TD, layer.gate_up, kernels::Store::overwrite);
+      product(ctx, h_TD_, act_TF, layer.down, kernels::Store::add);
+    }
+    decoder_.logits(ctx, logits_RV_, x_TD.slice_rows(T - logits_RV_.rows, logits_RV_.rows));
+  }
+
+ private:
+  void product(kernels::Context& ctx, View<float> y, ConstComputeView x, size_t weights, kernels::Store store) const {
+    kernels::product(ctx, y, x, decoder_.parameters()[weights].forward(), store);
+  }
+  View<float> wide_columns(int64_t columns) const { return {wide_.data, wide_.rows, columns}; }
+
+  const Decoder& decoder_;
+  ModelLayout layout_;
+  const ForwardBatch& batch_;
+  Arena memory_;
+  std::vector<ComputeView> inputs_;
+  ComputeView attended_;
+  View<float> wide_, h_TD_, logits_RV_;
+};
+
 }  // namespace
 
 int run_rollout(const Options& options) {
@@ -108,9 +163,19 @@ int run_rollout(const Options& options) {
     const auto repetition = [&] {
       for (int i = 0; i < calls; ++i) run();
     };
-    line.seconds = medians_by_turns(options.repetitions, run, repetition, {}, {}).ours / calls;
+    StepCore core(decoder, batch);
+    const auto run_core = [&] { core.run(ctx, kv); };
+    run_core();
+    const auto core_repetition = [&] {
+      for (int i = 0; i < calls; ++i) run_core();
+    };
+    const Medians times = medians_by_turns(options.repetitions, run, repetition, run_core, core_repetition);
+    line.seconds = times.ours / calls;
     line.ideal_seconds = ideal_seconds;
     line.ratio = ideal_seconds / line.seconds;
+    const double core_seconds = times.peers / calls;
+    line.parts = {{"products, attention", core_seconds, {}, line.flops},
+                  {"the rest", line.seconds - core_seconds, {}, 0}};
     options.print(options.json ? line.json() : line.text());
   }
   return 0;
