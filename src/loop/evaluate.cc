@@ -2,20 +2,35 @@
 
 #include <algorithm>
 #include <map>
+#include <type_traits>
 #include <variant>
 
 #include "reward/scorer.h"
 
 namespace hone {
 
-void score_group(Group& group, const Tokenizer& tokenizer) {
-  const Prompt& prompt = *group.drawn.prompt;
-  for (Trajectory& t : group.trajectories) {
+namespace {
+
+void score_answers(std::span<Trajectory> answers, const Prompt& prompt, const Tokenizer& tokenizer) {
+  for (Trajectory& t : answers) {
     t.response_text = tokenizer.decode(t.response_ids, true);
     t.score = t.finish == FinishReason::aborted
                   ? Score{std::nullopt, "aborted"}
                   : score({prompt.data_source, t.response_text, prompt.ground_truth, t.finish});
   }
+}
+
+}  // namespace
+
+void score_group(Group& group, const Tokenizer& tokenizer) {
+  score_answers(group.trajectories, *group.drawn.prompt, tokenizer);
+}
+
+void score_group_later(TaskQueue& queue, Group& group, const Tokenizer& tokenizer) {
+  static_assert(std::is_nothrow_move_constructible_v<Group>);  // so that vectors of groups move them as they grow
+  queue.add([answers = std::span(group.trajectories), prompt = group.drawn.prompt, &tokenizer] {
+    score_answers(answers, *prompt, tokenizer);
+  });
 }
 
 double Evaluation::mean() const {
@@ -169,18 +184,20 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
     engine.add({&prompts[p], static_cast<uint64_t>(p)}, static_cast<int>(options.n), sampling);
   }
   std::vector<Group> groups(prompts.size());
+  TaskQueue scoring("scoring", options.score_beside);
   int64_t done = 0;
   const auto take = [&] {
     for (Group& group : engine.take_finished()) {
-      score_group(group, tokenizer);
-      const uint64_t place = group.drawn.draw;
-      groups[place] = std::move(group);
+      Group& place = groups[group.drawn.draw];
+      place = std::move(group);
+      score_group_later(scoring, place, tokenizer);
       ++done;
     }
     if (progress) progress(done);
   };
   while (engine.step()) take();
   take();
+  scoring.wait();
   return summarise(std::move(groups), options.n);
 }
 

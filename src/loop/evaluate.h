@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/task_queue.h"
 #include "loop/metrics.h"
 #include "loop/sample_statistics.h"
 #include "records/trajectory.h"
@@ -19,7 +20,8 @@ struct EvaluationOptions {
   double temperature = 0;  // 0: greedy
   int64_t max_new_tokens = 512;
   std::vector<int32_t> end_ids;
-  uint64_t seed = 1;  // validation has a stream of its own: training draws are not touched
+  bool score_beside = true;  // on a thread of its own, while other answers are drawn; else after all of them
+  uint64_t seed = 1;         // validation has a stream of its own: training draws are not touched
 };
 
 // `reward`, or another number that a scorer reports: means over prompts of sample_statistics.h.
@@ -58,5 +60,8 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
 
 // Text and score of every answer of a group. The text keeps no special tokens.
 void score_group(Group& group, const Tokenizer& tokenizer);
+// The same by a task of the queue. Until its wait() the answers stay where they are, and their text and score are its
+// own; the group may be moved. The queue ends before the answers do.
+void score_group_later(TaskQueue& queue, Group& group, const Tokenizer& tokenizer);
 
 }  // namespace hone

@@ -76,6 +76,8 @@ constexpr MetricDefinition kDefinitions[] = {
     rl("sampler/tail_ratio", "Ids of the step's longest answer over those of the mean one."),
     rl("timing_s/gen", "Seconds of the rollout."),
     rl("timing_s/reward", "Seconds of scoring, after the rollout."),
+    rl("timing_s/reward_hidden",
+       "Seconds of scoring beside the rollout, which nobody waited for (rollout.task_queue)."),
     rl("timing_s/adv", "Seconds of the advantages."),
     rl("timing_s/update_actor", "Seconds of the step's updates, publishing included."),
     rl("timing_s/update_weights", "Seconds of publishing new weights to the rollout; part of update_actor."),

@@ -166,6 +166,13 @@ void add_rollout(Schema& s, RolloutRecipe& r) {
           "Give the memory of the KV cache back to the system while training.")
       .effect(Effect::nothing);
   s.field(p + "ignore_eos", &r.ignore_eos, "Go on after an end id, to the full length.");
+  s.field(p + "task_queue", &r.task_queue,
+          "1: answers become text and are scored on a thread of its own as soon as their group is complete; 0: after "
+          "the rollout.")
+      .at_least(0)
+      .at_most(1)
+      .because("2, the next schedule prepared ahead, would hide less than 0.1 % of a step (docs/log.md)")
+      .effect(Effect::nothing);
   s.field(p + "over_sample_rate", &r.over_sample_rate,
           "Begin (1 + this) * data.train_batch_size prompts, train on the first that are complete and carry the others "
           "over, with what they have, to the next step (verl: begins the batch and drops this share of it).")

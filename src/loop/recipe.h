@@ -91,6 +91,7 @@ struct RolloutRecipe {
   double gpu_memory_utilization = 0.5;
   bool free_cache_engine = true;
   bool ignore_eos = false;
+  int64_t task_queue = 1;
   double over_sample_rate = 0.0;
   EarlyStopRecipe early_stop;
   ValidationSampling val_kwargs;

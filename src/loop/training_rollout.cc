@@ -78,16 +78,18 @@ std::vector<Group> TrainingRollout::roll_out(int32_t version, Metrics& metrics) 
   const SamplingParams params = sampling(drawn);
   const EngineStats before = engine_.stats();
   std::vector<Group> groups;
+  TaskQueue scoring("scoring", recipe_.rollout.task_queue > 0);
   {
     Timed timed(metrics, "gen");
-    groups = run_phase(drawn, params);
+    run_phase(drawn, params, groups, scoring);
   }
   // work is ordered by draw, never by who finished first
   std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return earlier(a.drawn, b.drawn); });
   {
     Timed timed(metrics, "reward");
-    for (Group& group : groups) score_group(group, inputs_.tokenizer);
+    scoring.wait();
   }
+  metrics.set("timing_s/reward_hidden", scoring.hidden_seconds());
   const EngineStats after = engine_.stats();
   metrics.set("rollout/num_preemptions", static_cast<double>(after.num_preemptions - before.num_preemptions));
   metrics.set("rollout/num_reused_tokens", static_cast<double>(after.num_reused - before.num_reused));
@@ -126,14 +128,17 @@ SamplingParams TrainingRollout::sampling(std::span<const DrawnPrompt> drawn) con
   return sampling;
 }
 
-std::vector<Group> TrainingRollout::run_phase(std::span<const DrawnPrompt> drawn, const SamplingParams& sampling) {
+void TrainingRollout::run_phase(std::span<const DrawnPrompt> drawn, const SamplingParams& sampling,
+                                std::vector<Group>& groups, TaskQueue& scoring) {
   const auto wanted = static_cast<size_t>(recipe_.data.train_batch_size);
   Progress progress("rollout", recipe_.data.train_batch_size, quiet_);
   for (const UnfinishedGroup& group : carried_) engine_.add(group, sampling);
   for (const DrawnPrompt& prompt : drawn) engine_.add(prompt, static_cast<int>(recipe_.rollout.n), sampling);
-  std::vector<Group> groups;  // by the engine step that completed them, then by draw
-  for (bool more = true; more;) {
-    for (Group& group : engine_.take_finished()) groups.push_back(std::move(group));
+  for (bool more = true; more;) {  // groups: by the engine step that completed them, then by draw
+    for (Group& group : engine_.take_finished()) {
+      groups.push_back(std::move(group));
+      if (groups.size() <= wanted) score_group_later(scoring, groups.back(), inputs_.tokenizer);
+    }
     progress.update(static_cast<int64_t>(std::min(groups.size(), wanted)));
     more = groups.size() < wanted && engine_.has_work();
     if (more) engine_.step();
@@ -149,7 +154,6 @@ std::vector<Group> TrainingRollout::run_phase(std::span<const DrawnPrompt> drawn
       t.capped = t.finish == FinishReason::length && length < recipe_.data.max_response_length;
     }
   }
-  return groups;
 }
 
 void TrainingRollout::report_lengths(std::span<const Group> groups, Metrics& metrics) const {

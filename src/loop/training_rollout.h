@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/task_queue.h"
 #include "loop/grpo_inputs.h"
 #include "loop/metrics.h"
 #include "prompts/prompt_source.h"
@@ -49,8 +50,10 @@ class TrainingRollout {
   // Expected of an answer, mean over carried and drawn groups.
   double expected_length(std::span<const DrawnPrompt> drawn) const;
   SamplingParams sampling(std::span<const DrawnPrompt> drawn) const;
-  // Ends with the first groups that are complete; the others are carried_ afterwards.
-  std::vector<Group> run_phase(std::span<const DrawnPrompt> drawn, const SamplingParams& sampling);
+  // Ends with the first groups that are complete, which `scoring` is given as they come; the others are carried_
+  // afterwards.
+  void run_phase(std::span<const DrawnPrompt> drawn, const SamplingParams& sampling, std::vector<Group>& groups,
+                 TaskQueue& scoring);
   void report_lengths(std::span<const Group> groups, Metrics& metrics) const;
   void report_early_stop(std::span<const Group> groups, int64_t cap, Metrics& metrics) const;
   void report_ages(std::span<const Group> groups, int32_t version, Metrics& metrics) const;

@@ -68,8 +68,10 @@ TEST_F(Resume, RunsOfTwentyStepsAreTheSameForAnyThreadsAndTargets) {
           environment.emplace_back("HONE_CPU_TARGET", target);
         }
         const Result result =
-            hone(command("train", name, more) + Arguments{std::string("trainer.num_threads=") + threads,
-                                                          std::string("actor_rollout_ref.rollout.dtype=") + dtype},
+            hone(command("train", name, more) +
+                     Arguments{std::string("trainer.num_threads=") + threads,
+                               std::string("actor_rollout_ref.rollout.task_queue=") + (*threads == '1' ? "0" : "1"),
+                               std::string("actor_rollout_ref.rollout.dtype=") + dtype},
                  environment);
         ASSERT_EQ(result.code, 0) << result.err;
         const Bits bits = bits_of(run(name));

@@ -137,6 +137,7 @@ TEST_F(Effects, OptionsOfSpeedAndPlaceAloneChangeNoResult) {
       {speculation + "method=sam", speculation + "num_speculative_tokens=2", speculation + "disable_by_batch_size=4",
        speculation + "from_group=false", speculation + "from_history=false"},
       {speculation + "method=sam", speculation + "max_history_tokens=9"},
+      {rollout + "task_queue=0"},
       {"trainer.num_threads=2"},
       {"trainer.save_freq=1"},
       {"trainer.project_name=x", "trainer.experiment_name=y", "trainer.logger=[console,file]"},
