@@ -176,6 +176,7 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
                     const EvaluationOptions& options, const std::function<void(int64_t)>& progress) {
   SamplingParams sampling;
   sampling.temperature = static_cast<float>(options.temperature);
+  sampling.filter = options.filter;
   sampling.max_new_tokens = options.max_new_tokens;
   sampling.end_ids = options.end_ids;
   sampling.key = {options.seed, Stream::validation};

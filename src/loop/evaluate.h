@@ -18,6 +18,7 @@ namespace hone {
 struct EvaluationOptions {
   int64_t n = 1;           // samples per prompt
   double temperature = 0;  // 0: greedy
+  kernels::Filter filter;  // top-k and the like
   int64_t max_new_tokens = 512;
   std::vector<int32_t> end_ids;
   bool score_beside = true;  // on a thread of its own, while other answers are drawn; else after all of them

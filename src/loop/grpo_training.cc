@@ -198,6 +198,10 @@ void GrpoTraining::validate(int64_t global_step, Metrics& metrics) {
   EvaluationOptions options;
   options.n = sampling.n;
   options.temperature = sampling.do_sample ? sampling.temperature : 0.0;
+  if (sampling.do_sample) {
+    options.filter.top_k = sampling.top_k;
+    options.filter.top_p = static_cast<float>(sampling.top_p);
+  }
   options.max_new_tokens = recipe_.data.max_response_length;
   options.end_ids = inputs_.end_ids.ids;
   options.score_beside = recipe_.rollout.task_queue > 0;

@@ -30,13 +30,19 @@ struct Score {
   std::vector<ScoreExtra> extras = {};
 };
 
+struct TokenLogprob {
+  int32_t id = 0;
+  float logprob = 0;
+};
+
 struct Trajectory {
   uint64_t draw = 0;
   uint32_t sample = 0;  // index in its group
   std::vector<int32_t> prompt_ids;
-  std::vector<int32_t> response_ids;  // exactly the sampled ids, the end id included
-  std::vector<float> logprobs;        // one for each response id, of the distribution drawn from
-  std::vector<int32_t> versions;      // policy version that drew each response id
+  std::vector<int32_t> response_ids;       // exactly the sampled ids, the end id included
+  std::vector<float> logprobs;             // one for each response id, of the distribution drawn from
+  std::vector<int32_t> versions;           // policy version that drew each response id
+  std::vector<TokenLogprob> top_logprobs;  // [response, as many as were asked for], likeliest first
   float temperature = 1.0f;
   FinishReason finish = FinishReason::aborted;
   bool capped = false;  // by early stop: the limit reached (FinishReason::length) is not that of every answer

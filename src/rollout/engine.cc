@@ -45,9 +45,47 @@ void check_goes_on(const UnfinishedGroup& unfinished, const SamplingParams& samp
   }
 }
 
-bool ends(const SamplingParams& sampling, int32_t id) {
-  return !sampling.ignore_eos &&
-         std::find(sampling.end_ids.begin(), sampling.end_ids.end(), id) != sampling.end_ids.end();
+void check_sampling(const SamplingParams& sampling, int64_t valid_vocab) {
+  HONE_CHECK(sampling.min_new_tokens >= 0 && sampling.num_top_logprobs >= 0 &&
+                 sampling.num_top_logprobs <= std::min<int64_t>(kMaxTopLogprobs, valid_vocab) &&
+                 (sampling.stops.empty() || sampling.tokenizer != nullptr),
+             "min_new_tokens {}, num_top_logprobs {}, {} stop texts", sampling.min_new_tokens,
+             sampling.num_top_logprobs, sampling.stops.size());
+  if (sampling.min_new_tokens == 0) return;
+  for (const std::vector<int32_t>& ids : {sampling.end_ids, sampling.stop_ids}) {
+    for (int32_t id : ids) HONE_CHECK(id >= 0 && id < valid_vocab, "end or stop id {} of {}", id, valid_vocab);
+  }
+  if (static_cast<int64_t>(sampling.end_ids.size() + sampling.stop_ids.size()) < valid_vocab) return;
+  throw Error("every token is an end or a stop id, and none may come before min_new_tokens", "lower min_new_tokens");
+}
+
+bool holds(const std::vector<int32_t>& ids, int32_t id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+
+// How the answer ends with this id, its last; nothing: it goes on.
+std::optional<FinishReason> finish_of(Sequence& sequence, int32_t id) {
+  const SamplingParams& sampling = sequence.group->sampling;
+  const bool stops = sequence.stop_text && sequence.stop_text->push(id, nullptr);
+  if (!sampling.bans(sequence.num_response() - 1)) {
+    if (!sampling.ignore_eos && holds(sampling.end_ids, id)) return FinishReason::end;
+    if (stops || holds(sampling.stop_ids, id)) return FinishReason::stop;
+  }
+  if (sequence.num_response() == sampling.max_new_tokens) return FinishReason::length;
+  return std::nullopt;
+}
+
+// How the next id of a sequence is drawn where its sampling asks for more than a temperature.
+// Penalties know no drafts: where there are penalties, none are made.
+kernels::FilterRow filter_row(const Sequence& sequence, int64_t num_drafts, const kernels::DrawRow& draw) {
+  const SamplingParams& sampling = sequence.group->sampling;
+  kernels::FilterRow row{draw, sampling.filter, {}, {}, {}};
+  const std::span<const int32_t> ids = sequence.ids;
+  row.prompt_ids = ids.first(static_cast<size_t>(sequence.num_prompt));
+  row.response_ids = ids.subspan(static_cast<size_t>(sequence.num_prompt));
+  if (sampling.bans(sequence.num_response() + num_drafts)) {
+    if (!sampling.ignore_eos) row.banned_ids[0] = sampling.end_ids;
+    row.banned_ids[1] = sampling.stop_ids;
+  }
+  return row;
 }
 
 }  // namespace
@@ -80,6 +118,7 @@ void Engine::add(const DrawnPrompt& drawn, int num_samples, const SamplingParams
 
 void Engine::add(const UnfinishedGroup& unfinished, const SamplingParams& sampling) {
   check_goes_on(unfinished, sampling, decoder_.config().vocab_size);
+  HONE_CHECK(sampling.num_top_logprobs == 0, "draw {}: those of its first ids are gone", unfinished.drawn.draw);
   SequenceGroup& group = enter(unfinished.drawn, unfinished.samples.size(), sampling);
   for (size_t sample = 0; sample < group.sequences.size(); ++sample) {
     restore(group.sequences[sample], unfinished.samples[sample]);
@@ -102,6 +141,7 @@ SequenceGroup& Engine::enter(const DrawnPrompt& drawn, size_t num_samples, const
     sequence.sample = static_cast<uint32_t>(sample);
     sequence.ids = drawn.prompt->ids;
     sequence.num_prompt = sequence.num_ids();
+    if (!sampling.stops.empty()) sequence.stop_text.emplace(*sampling.tokenizer, sampling.stops);
   }
   return *group;
 }
@@ -128,12 +168,15 @@ void Engine::check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling
                  sampling.valid_vocab <= config.vocab_size,
              "max_new_tokens {}, temperature {}, valid_vocab {} of {}", sampling.max_new_tokens, sampling.temperature,
              sampling.valid_vocab, config.vocab_size);
+  check_sampling(sampling, sampling.valid_vocab == 0 ? config.vocab_size : sampling.valid_vocab);
   if (ids.empty()) {
     throw Error(fmt::format("{}: the prompt has no tokens", describe(drawn)), "an answer needs one to start from");
   }
+  const int64_t num_known =  // penalties look at the ids that can be drawn
+      sampling.filter.penalises() && sampling.valid_vocab > 0 ? sampling.valid_vocab : config.vocab_size;
   for (int32_t id : ids) {
-    if (id >= 0 && id < config.vocab_size) continue;
-    throw Error(fmt::format("{}: the prompt has token {}, the model knows {}", describe(drawn), id, config.vocab_size),
+    if (id >= 0 && id < num_known) continue;
+    throw Error(fmt::format("{}: the prompt has token {}, the model knows {}", describe(drawn), id, num_known),
                 "use the tokenizer of the model");
   }
   const int64_t num_ids = static_cast<int64_t>(ids.size()) + sampling.max_new_tokens;
@@ -192,6 +235,8 @@ void Engine::draw_ids(const Schedule& schedule, ConstComputeView y_RD) {
   View<float> logits_RV = ctx_.scratch.take<float>(max_rows, V);
   drawn_ids_.resize(static_cast<size_t>(R));
   drawn_logprobs_.resize(static_cast<size_t>(R));
+  drawn_top_.clear();
+  drawn_top_begin_.resize(static_cast<size_t>(R));
   const auto group_of = [&](int64_t r) { return schedule.draws[static_cast<size_t>(r)].sequence->group; };
   for (int64_t begin = 0; begin < R;) {
     const int64_t valid_vocab = group_of(begin)->sampling.valid_vocab;
@@ -202,13 +247,15 @@ void Engine::draw_ids(const Schedule& schedule, ConstComputeView y_RD) {
       const Sequence& sequence = *draw.sequence;
       const SequenceGroup& group = *sequence.group;
       const auto index = static_cast<uint32_t>(sequence.num_response() + draw.num_drafts);
-      draw_rows_.push_back(
-          {group.sampling.temperature, random_uniform(group.sampling.key, group.drawn.draw, sequence.sample, index)});
+      draw_rows_.push_back({group.sampling.temperature,
+                            random_uniform(group.sampling.key, group.sampling.key_draw.value_or(group.drawn.draw),
+                                           sequence.sample, index)});
     }
     View<float> chunk_RV = logits_RV.slice_rows(0, r - begin);
     decoder_.logits(ctx_, chunk_RV, y_RD.slice_rows(begin, r - begin));
     kernels::sample(ctx_, std::span(drawn_ids_).subspan(static_cast<size_t>(begin), draw_rows_.size()),
                     {drawn_logprobs_.data() + begin, r - begin}, chunk_RV, draw_rows_, valid_vocab);
+    draw_filtered(schedule, begin, chunk_RV, valid_vocab);
     begin = r;
   }
   if (!options_.forced_id) return;
@@ -216,6 +263,38 @@ void Engine::draw_ids(const Schedule& schedule, ConstComputeView y_RD) {
     const auto& [sequence, row, num_drafts] = schedule.draws[r];
     drawn_ids_[r] =
         options_.forced_id(sequence->group->drawn.draw, sequence->sample, sequence->num_response() + num_drafts);
+  }
+}
+
+// Of the rows just drawn, which begin at draw `begin`: draws those again that ask for more than a temperature, and adds
+// the likeliest ids where they are wanted.
+void Engine::draw_filtered(const Schedule& schedule, int64_t begin, View<const float> chunk_RV, int64_t valid_vocab) {
+  filtered_rows_.clear();
+  filter_rows_.clear();
+  for (int64_t r = 0; r < chunk_RV.rows; ++r) {
+    const auto& [sequence, row, num_drafts] = schedule.draws[static_cast<size_t>(begin + r)];
+    const SamplingParams& sampling = sequence->group->sampling;
+    const kernels::DrawRow& draw = draw_rows_[static_cast<size_t>(r)];
+    if (sampling.is_filtered(sequence->num_response() + num_drafts)) {
+      filtered_rows_.push_back(r);
+      filter_rows_.push_back(filter_row(*sequence, num_drafts, draw));
+    }
+    drawn_top_begin_[static_cast<size_t>(begin + r)] = static_cast<int64_t>(drawn_top_.size());
+    if (sampling.num_top_logprobs == 0) continue;
+    int32_t ids[kMaxTopLogprobs];
+    float logprobs[kMaxTopLogprobs];
+    const size_t count = static_cast<size_t>(sampling.num_top_logprobs);
+    kernels::top_logprobs(ctx_, {ids, count}, {logprobs, count}, chunk_RV.slice_rows(r, 1), draw.temperature,
+                          valid_vocab);
+    for (size_t i = 0; i < count; ++i) drawn_top_.push_back({ids[i], logprobs[i]});
+  }
+  if (filtered_rows_.empty()) return;
+  filtered_.resize(filtered_rows_.size());
+  kernels::sample_filtered(ctx_, filtered_, chunk_RV, filtered_rows_, filter_rows_, valid_vocab);
+  for (size_t i = 0; i < filtered_.size(); ++i) {
+    const size_t at = static_cast<size_t>(begin + filtered_rows_[i]);
+    drawn_ids_[at] = filtered_[i].id;
+    drawn_logprobs_[at] = filtered_[i].logprob;
   }
 }
 
@@ -227,6 +306,7 @@ void Engine::postprocess(const Schedule& schedule) {
     stats_.num_prefilled += num_ids - (decodes ? 1 : 0);
   }
   scheduler_.computed();
+  step_ids_.clear();
   bool right = true;  // the draft before this row
   for (size_t r = 0; r < schedule.draws.size(); ++r) {
     const auto& [sequence, row, num_drafts] = schedule.draws[r];
@@ -235,12 +315,12 @@ void Engine::postprocess(const Schedule& schedule) {
     const auto next = static_cast<size_t>(num_drafts);
     right = next < sequence->draft.size() && sequence->draft[next] == drawn_ids_[r];
     if (speculator_) speculator_->count(*sequence, num_drafts, right);
-    right = append(*sequence, drawn_ids_[r], drawn_logprobs_[r]) && right;
+    right = append(*sequence, drawn_ids_[r], drawn_logprobs_[r], drawn_top_begin_[r]) && right;
   }
 }
 
 // Says whether the sequence goes on.
-bool Engine::append(Sequence& sequence, int32_t id, float logprob) {
+bool Engine::append(Sequence& sequence, int32_t id, float logprob, int64_t top_begin) {
   const SamplingParams& sampling = sequence.group->sampling;
   if (!std::isfinite(logprob) || id < 0 || id >= sampling.valid_vocab) {
     throw Error(fmt::format("{}: the model's logits are not finite (sample {}, token {} of the answer, version {})",
@@ -251,15 +331,14 @@ bool Engine::append(Sequence& sequence, int32_t id, float logprob) {
   sequence.logprobs.push_back(logprob);
   sequence.versions.push_back(kv_version_);
   ++stats_.num_generated;
-  if (ends(sampling, id)) {
-    end(sequence, FinishReason::end);
-    return false;
+  const auto top = drawn_top_.begin() + top_begin;
+  sequence.top_logprobs.insert(sequence.top_logprobs.end(), top, top + sampling.num_top_logprobs);
+  const std::optional<FinishReason> finish = finish_of(sequence, id);
+  if (options_.record_steps) {
+    step_ids_.push_back({sequence.group->drawn.draw, sequence.sample, id, logprob, finish, top_begin});
   }
-  if (sequence.num_response() == sampling.max_new_tokens) {
-    end(sequence, FinishReason::length);
-    return false;
-  }
-  return true;
+  if (finish) end(sequence, *finish);
+  return !finish;
 }
 
 void Engine::end(Sequence& sequence, FinishReason finish) {

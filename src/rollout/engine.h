@@ -4,7 +4,7 @@
 // for good and go on elsewhere or another day, take_unfinished. New weights may be published between steps: running
 // sequences then recompute their keys and values and go on.
 // With speculation a step also computes ids that may come next; the drawn ids are the model's own all the same.
-// Left out: penalties, top-k and stop texts.
+// Left out: beams.
 #pragma once
 
 #include <functional>
@@ -30,6 +30,17 @@ struct EngineOptions : SchedulerOptions {
   // For benchmarks and tests: the id to take in place of the drawn one (whose log-prob stays), by draw, sample and
   // index in the response. Everything is computed as without.
   std::function<int32_t(uint64_t draw, uint32_t sample, int64_t index)> forced_id;
+  bool record_steps = false;  // keep what each step drew, for step_ids()
+};
+
+// An id drawn in a step.
+struct StepId {
+  uint64_t draw;
+  uint32_t sample;
+  int32_t id;
+  float logprob;
+  std::optional<FinishReason> finish;  // set: the sample's last id
+  int64_t top_begin;                   // of step_top_logprobs(): num_top_logprobs of the sampling
 };
 
 struct EngineStats {
@@ -58,6 +69,9 @@ class Engine {
   // engine has seen one of its size. Raises Error (exit code 4) when logits are not finite; the engine is then
   // of no more use.
   bool step();
+  // What the last step drew, for those who stream (record_steps); valid until the next step.
+  std::span<const StepId> step_ids() const { return step_ids_; }
+  std::span<const TokenLogprob> step_top_logprobs() const { return drawn_top_; }
   // Groups all of whose samples have ended since the last call, by draw.
   std::vector<Group> take_finished();
   // Steps until no work is left, then take_finished().
@@ -96,8 +110,9 @@ class Engine {
   void run(const Schedule& schedule);
   void add_drafts(const Schedule& schedule);
   void draw_ids(const Schedule& schedule, ConstComputeView y_RD);
+  void draw_filtered(const Schedule& schedule, int64_t begin, View<const float> chunk_RV, int64_t valid_vocab);
   void postprocess(const Schedule& schedule);
-  bool append(Sequence& sequence, int32_t id, float logprob);
+  bool append(Sequence& sequence, int32_t id, float logprob, int64_t top_begin);
   void end(Sequence& sequence, FinishReason finish);
   void complete(SequenceGroup& group);
 
@@ -116,6 +131,12 @@ class Engine {
   std::vector<kernels::DrawRow> draw_rows_;
   std::vector<int32_t> drawn_ids_;
   std::vector<float> drawn_logprobs_;
+  std::vector<TokenLogprob> drawn_top_;  // [num_top_logprobs] of each draw that asks for them, in the order of draws
+  std::vector<int64_t> drawn_top_begin_;
+  std::vector<int64_t> filtered_rows_;
+  std::vector<kernels::FilterRow> filter_rows_;
+  std::vector<kernels::FilteredDraw> filtered_;
+  std::vector<StepId> step_ids_;
 };
 
 }  // namespace hone

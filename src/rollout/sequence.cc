@@ -27,6 +27,7 @@ Trajectory take_trajectory(Sequence& sequence) {
   t.response_ids = response_of(sequence);
   t.logprobs = take_exactly(sequence.logprobs);
   t.versions = take_exactly(sequence.versions);
+  t.top_logprobs = std::move(sequence.top_logprobs);
   t.temperature = sequence.group->sampling.temperature;
   t.finish = sequence.finish;
   return t;
@@ -45,6 +46,9 @@ void restore(Sequence& sequence, const UnfinishedSample& sample) {
   sequence.ids.insert(sequence.ids.end(), sample.response_ids.begin(), sample.response_ids.end());
   sequence.logprobs = sample.logprobs;
   sequence.versions = sample.versions;
+  for (size_t i = 0; sequence.stop_text && i < sample.response_ids.size(); ++i) {
+    sequence.stop_text->push(sample.response_ids[i], nullptr);
+  }
   if (!sample.finish) return;
   sequence.state = SequenceState::finished;
   sequence.finish = *sample.finish;

@@ -3,13 +3,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/random.h"
+#include "kernels/filter.h"
 #include "records/prompt.h"
 #include "records/unfinished.h"
+#include "rollout/stop_text.h"
 
 namespace hone {
+
+constexpr int kMaxTopLogprobs = 20;
 
 // How the samples of one draw are drawn. Training needs temperature > 0.
 struct SamplingParams {
@@ -19,6 +25,19 @@ struct SamplingParams {
   bool ignore_eos = false;       // every answer gets max_new_tokens ids
   RandomKey key;                 // random number: (key, draw, sample, index in the response)
   int64_t valid_vocab = 0;       // ids the tokenizer knows, others are never drawn; 0: every row of the head
+
+  // For serving and evaluation: these change the distribution. Log-probs stay those of the plain one
+  // (kernels/filter.h).
+  kernels::Filter filter;
+  int64_t min_new_tokens = 0;            // no end id, stop id or stop text before so many ids
+  std::vector<int32_t> stop_ids;         // as end_ids, but with FinishReason::stop, and whatever ignore_eos says
+  std::vector<std::string> stops;        // texts that end an answer; the ids through the one that completes it are kept
+  const Tokenizer* tokenizer = nullptr;  // of `stops`; outlives the answer
+  int num_top_logprobs = 0;              // so many likeliest ids beside each id drawn
+  std::optional<uint64_t> key_draw;      // in place of the draw in random numbers: the same answers under another draw
+
+  bool bans(int64_t num_response) const { return num_response < min_new_tokens; }
+  bool is_filtered(int64_t num_response) const { return filter.penalises() || filter.cuts() || bans(num_response); }
 };
 
 struct GroupDrafts;  // the speculator's
@@ -37,6 +56,8 @@ struct Sequence {
   std::vector<int32_t> draft;        // ids that this step computes after the last one, kept as far as they are drawn
   std::vector<float> logprobs;       // [response]
   std::vector<int32_t> versions;     // [response]
+  std::vector<TokenLogprob> top_logprobs;  // [response, num_top_logprobs]
+  std::optional<StopText> stop_text;       // where there are stop texts
   FinishReason finish = FinishReason::aborted;
 
   int64_t num_ids() const { return static_cast<int64_t>(ids.size()); }

@@ -112,9 +112,10 @@ void Speculator::start(const SequenceGroup& group, GroupDrafts& drafts, size_t s
   drafts.samples[sample].num_read = static_cast<int64_t>(prompt.size());
 }
 
-// A first id may be drawn from a row that siblings share, so drafts come after it.
+// A first id may be drawn from a row that siblings share, so drafts come after it. Penalties look at the ids before a
+// row, of which drafts are none yet.
 void Speculator::offer(Sequence& sequence) {
-  if (sequence.num_response() == 0) return;
+  if (sequence.num_response() == 0 || sequence.group->sampling.filter.penalises()) return;
   SequenceGroup& group = *sequence.group;
   const GroupDrafts::Sample& sample = group.drafts->samples[sequence.sample];
   const SuffixAutomaton& automaton = group.drafts->automaton(sequence.sample);

@@ -42,6 +42,17 @@ struct LogprobKernels {
   // Returns the drawn id. block_sums: scratch of one float per kLogprobBlock ids.
   int32_t (*sample)(float* logprob, const float* logits, int64_t valid_vocab, float temperature, float uniform,
                     float* block_sums);
+
+  // Of distributions that are cut (filter.h). The sum of e^(z - max z), z = logits * inv_temperature; *max: of logits.
+  double (*measure)(float* max, const float* logits, int64_t valid_vocab, float inv_temperature);
+  // ids: those with a logit of at least `lowest`, ascending; room for valid_vocab. Returns how many.
+  int64_t (*collect)(int32_t* ids, const float* logits, int64_t valid_vocab, float lowest);
+  // weights[i] = e^(z - max z) of ids[i], with the bits that measure sums up.
+  void (*weigh)(float* weights, const int32_t* ids, int64_t count, const float* logits, float inv_temperature,
+                float max);
+  // Log-probs of several ids, each with the bits of forward.
+  void (*logprobs)(float* logprobs, const int32_t* ids, int64_t count, const float* logits, int64_t valid_vocab,
+                   float inv_temperature);
 };
 
 // Bias corrections come as factors: inv_c1 = 1 / (1 - beta1^step).

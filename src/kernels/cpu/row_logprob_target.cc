@@ -175,8 +175,45 @@ int32_t sample(float* logprob, const float* logits, int64_t valid_vocab, float t
   return id;
 }
 
+double measure(float* max, const float* logits, int64_t valid_vocab, float inv_temperature) {
+  *max = row_max(logits, valid_vocab);
+  return sum_row<false>(logits, valid_vocab, inv_temperature, nullptr).sum;
+}
+
+int64_t collect(int32_t* ids, const float* logits, int64_t valid_vocab, float lowest) {
+  int64_t count = 0;
+  for_lanes(
+      valid_vocab, HONE_LANES {
+        // Most stretches hold none. Lanes beyond the row and NaN count as -inf.
+        if (max_lane(max(get_logits(logits + i, n), set1(-__builtin_inff()))) < lowest) return;
+        for (int k = 0; k < n; ++k) {
+          if (logits[i + k] >= lowest) ids[count++] = static_cast<int32_t>(i + k);
+        }
+      });
+  return count;
+}
+
+void weigh(float* weights, const int32_t* ids, int64_t count, const float* logits, float inv_temperature, float max) {
+  const Row row = {logits, 0, inv_temperature, max * inv_temperature, 0.0, 0.0};
+  for_lanes(
+      count, HONE_LANES {
+        float x[kLanes], e[kLanes];
+        for (int k = 0; k < kLanes; ++k) x[k] = k < n ? logits[ids[i + k]] : max;
+        store(e, exp(below_max(row, load(x))));
+        for (int k = 0; k < n; ++k) weights[i + k] = e[k];
+      });
+}
+
+void logprobs(float* out, const int32_t* ids, int64_t count, const float* logits, int64_t valid_vocab,
+              float inv_temperature) {
+  const Row row = sum_row<false>(logits, valid_vocab, inv_temperature, nullptr);
+  const double log_sum = log_of(row.sum);
+  for (int64_t i = 0; i < count; ++i) out[i] = logprob_of(row, log_sum, ids[i]);
+}
+
 }  // namespace
 
-const LogprobKernels kLogprobKernels = {forward, {backward<float>, backward<uint16_t>}, sample};
+const LogprobKernels kLogprobKernels = {forward, {backward<float>, backward<uint16_t>}, sample, measure, collect, weigh,
+                                        logprobs};
 
 }  // namespace hone::kernels::cpu::HONE_TARGET

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
 
 namespace hone::kernels::reference {
 
@@ -117,6 +120,37 @@ void logprob_backward(Rows dlogits_V, ConstRows logits_V, int64_t target, double
     dlogits_V[v] = ((v == target ? 1.0 : 0.0) - p) * dlogprob / temperature;
     if (p > 0.0) dlogits_V[v] -= p * (logprob + forward.entropy) * dentropy / temperature;
   }
+}
+
+void penalise(Rows logits_V, const FilterRow& row) {
+  const Filter& f = row.filter;
+  for (int64_t v = 0; v < logits_V.cols; ++v) {
+    const auto in_prompt = std::count(row.prompt_ids.begin(), row.prompt_ids.end(), v);
+    const auto in_response = std::count(row.response_ids.begin(), row.response_ids.end(), v);
+    double& x = logits_V[v];
+    if (in_prompt + in_response > 0) x = x > 0.0 ? x / f.repetition_penalty : x * f.repetition_penalty;
+    x -= f.frequency_penalty * static_cast<double>(in_response) + (in_response > 0 ? f.presence_penalty : 0.0);
+  }
+}
+
+void cut(Rows logits_V, double temperature, const Filter& f) {
+  std::vector<int64_t> order(static_cast<size_t>(logits_V.cols));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return logits_V[a] > logits_V[b]; });
+  const double highest = logits_V[order[0]];
+  const auto weight = [&](int64_t v) { return std::exp((logits_V[v] - highest) / temperature); };
+  size_t kept = 0;  // the first so many of `order`
+  while (kept < order.size() && weight(order[kept]) >= f.min_p) ++kept;
+  if (f.top_k > 0 && kept > static_cast<size_t>(f.top_k)) {
+    const double last = logits_V[order[static_cast<size_t>(f.top_k) - 1]];
+    while (logits_V[order[kept - 1]] < last) --kept;
+  }
+  double total = 0.0, sum = 0.0;
+  for (size_t i = 0; i < kept; ++i) total += weight(order[i]);
+  size_t nucleus = 0;
+  while (nucleus < kept && sum < f.top_p * total) sum += weight(order[nucleus++]);
+  if (f.top_p == 1.0f) nucleus = kept;
+  for (size_t i = nucleus; i < order.size(); ++i) logits_V[order[i]] = -std::numeric_limits<double>::infinity();
 }
 
 void adamw_step(Rows w, Rows m, Rows v, ConstRows g, const AdamW& options) {

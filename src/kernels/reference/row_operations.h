@@ -1,11 +1,12 @@
 // Plain loops in double for the row operations: their definition and oracle. Shapes and accumulation as in rms_norm.h,
-// head_norm_rope.h, elementwise.h, logprob.h and adamw.h.
+// head_norm_rope.h, elementwise.h, logprob.h, filter.h and adamw.h.
 #pragma once
 
 #include <cstdint>
 
 #include "core/view.h"
 #include "kernels/adamw.h"
+#include "kernels/filter.h"
 
 namespace hone::kernels::reference {
 
@@ -32,6 +33,10 @@ struct Logprob {
 Logprob logprob_forward(ConstRows logits_V, int64_t target, double temperature);
 void logprob_backward(Rows dlogits_V, ConstRows logits_V, int64_t target, double temperature, double dlogprob,
                       double dentropy);
+
+// One row, valid ids only: penalties, then cuts; what is cut becomes -inf.
+void penalise(Rows logits_V, const FilterRow& row);
+void cut(Rows logits_V, double temperature, const Filter& filter);
 
 void adamw_step(Rows w, Rows m, Rows v, ConstRows g, const AdamW& options);
 
