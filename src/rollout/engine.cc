@@ -141,7 +141,8 @@ SequenceGroup& Engine::enter(const DrawnPrompt& drawn, size_t num_samples, const
     sequence.sample = static_cast<uint32_t>(sample);
     sequence.ids = drawn.prompt->ids;
     sequence.num_prompt = sequence.num_ids();
-    if (!sampling.stops.empty()) sequence.stop_text.emplace(*sampling.tokenizer, sampling.stops);
+    if (!sampling.stops.empty())
+      sequence.stop_text.emplace(*sampling.tokenizer, sampling.stops, sampling.min_new_tokens);
   }
   return *group;
 }

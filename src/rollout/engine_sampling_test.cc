@@ -54,6 +54,7 @@ TEST(EngineSampling, AnswersAreTheSameWhateverRunsBesideThem) {
   expect_same(run_kinds(*decoder, task, samplings, {options_of(16, 24, 9), 2}), alone);
   EngineOptions drafting = options_of(16, 64, 64);
   drafting.speculation.emplace();
+  drafting.speculation->cost = {{1, 1.0}};  // drafts are always worth it
   expect_same(run_kinds(*decoder, task, samplings, {drafting}), alone);
 }
 

@@ -8,7 +8,7 @@ bool StopText::take(const std::string& piece, std::string* text) {
   held_ += piece;
   size_t begin = std::string::npos, end = std::string::npos;  // of the stop text that is complete first
   for (const std::string& stop : stops_) {
-    const size_t at = held_.find(stop);
+    const size_t at = num_ids_ > min_ids_ ? held_.find(stop) : std::string::npos;
     if (at == std::string::npos || at + stop.size() > end || (at + stop.size() == end && at >= begin)) continue;
     begin = at;
     end = at + stop.size();

@@ -75,5 +75,15 @@ TEST(StopText, FindsWhatLookingAtTheWholeTextFinds) {
   EXPECT_GT(num_not, 200);
 }
 
+TEST(StopText, BeforeItsMinimumAStopTextIsText) {
+  const Tokenizer tokenizer = tokenizer_of_pieces();
+  StopText search(tokenizer, {"ab", "ca"}, 3);
+  std::string text;
+  for (int32_t id : {4, 2, 2}) EXPECT_FALSE(search.push(id, &text));  // ab c c
+  EXPECT_EQ(text, "abc");
+  EXPECT_TRUE(search.push(0, &text));
+  EXPECT_EQ(text, "abc");
+}
+
 }  // namespace
 }  // namespace hone

@@ -188,6 +188,25 @@ TEST_F(Effects, ValidationGoesWhereItIsSentAndIsAsLargeAsAsked) {
   EXPECT_EQ(num_lines(apart + "/rollouts/1.jsonl"), 4 * 24) << "beside those of the run folder";
 }
 
+TEST_F(Effects, ValidationMayDrawFromTheLikeliestTokensAlone) {
+  const std::string val = "actor_rollout_ref.rollout.val_kwargs.";
+  const Arguments sampled{val + "do_sample=true", val + "temperature=1.0"};
+  const auto outputs = [&](const Arguments& more) {
+    const std::string folder =
+        run(Arguments{"data.val_files=" + inputs_ / "val.jsonl", "trainer.val_only=true"} + more);
+    std::string all;
+    std::istringstream lines(io::read_file(folder + "/validation/0.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+      all += io::parse_json(line, "validation").at("output").as_string() + "|";
+    }
+    return all;
+  };
+  const std::string greedy = outputs({});
+  EXPECT_NE(outputs(sampled), greedy);
+  EXPECT_EQ(outputs(sampled + Arguments{val + "top_k=1"}), greedy);
+  EXPECT_EQ(outputs(sampled + Arguments{val + "top_p=0.000001"}), greedy);
+}
+
 // As in verl, where data.shuffle is of both data sets.
 TEST_F(Effects, ASubsetOfTheValidationRowsIsDrawnBySeedOrTheFirstOnes) {
   const auto inputs_of = [&](const Arguments& more) {
