@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "serve/serve.h"
+
 namespace hone::cli {
 
 struct RunArgs {                       // train and sft
@@ -23,6 +25,14 @@ struct RunArgs {                       // train and sft
 int run_train(const RunArgs& args);
 int run_sft(const RunArgs& args);
 
+struct SamplingArgs {  // eval, generate and chat
+  int64_t top_k = 0;
+  double top_p = 1, min_p = 0;
+  double repetition_penalty = 1, presence_penalty = 0, frequency_penalty = 0;
+  int64_t min_new_tokens = 0;      // generate and chat
+  std::vector<std::string> stops;  // generate and chat
+};
+
 struct EvalArgs {
   std::string model, dump;
   std::string chat_template;           // in place of the model's
@@ -36,6 +46,7 @@ struct EvalArgs {
   uint64_t seed = 1;
   int threads = 0;
   bool json = false;
+  SamplingArgs sampling;
 };
 int run_eval(const EvalArgs& args);
 
@@ -53,8 +64,25 @@ struct GenerateArgs {
   uint64_t seed = 1;
   int threads = 0;
   bool json = false;
+  SamplingArgs sampling;
+  std::string jsonl, output;  // rows in and out
 };
 int run_generate(const GenerateArgs& args);
+
+struct ChatArgs {
+  std::string model, system, chat_template;
+  std::vector<std::string> arguments;     // name=value for the template
+  std::optional<int64_t> max_new_tokens;  // default: what the context leaves
+  double temperature = 1.0;
+  int64_t max_model_len = 4096;  // less where the model's context is
+  std::string dtype = "auto";
+  uint64_t seed = 1;
+  int threads = 0;
+  SamplingArgs sampling;
+};
+int run_chat(const ChatArgs& args);
+
+int run_serve(const serve::ServeOptions& options);
 
 struct TokenizeArgs {
   std::string tokenizer;

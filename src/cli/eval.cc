@@ -9,6 +9,7 @@
 
 #include "cli/chat_arguments.h"
 #include "cli/commands.h"
+#include "cli/sampling_arguments.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/json.h"
@@ -97,6 +98,7 @@ int run_eval(const EvalArgs& args) {
   options.temperature = args.temperature.value_or(args.n == 1 ? 0.0 : 1.0);
   options.seed = args.seed;
   check_temperature(options.temperature);
+  set_filter(args.sampling, options.filter);
   if (args.max_samples < -1 || args.max_samples == 0) {
     throw Error(fmt::format("--max-samples: expected at least 1, or -1 for all, found {}", args.max_samples));
   }

@@ -5,6 +5,8 @@
 
 #include "cli/chat_arguments.h"
 #include "cli/commands.h"
+#include "cli/generate_rows.h"
+#include "cli/sampling_arguments.h"
 #include "core/error.h"
 #include "io/json.h"
 #include "loop/inference.h"
@@ -85,6 +87,7 @@ void print_answer(const Trajectory& t, const Prompt& prompt, const std::string& 
 }  // namespace
 
 int run_generate(const GenerateArgs& args) {
+  if (!args.jsonl.empty()) return generate_rows(args);
   if (args.n < 1 || args.n > 1'000'000 || args.max_new_tokens.value_or(0) < 0) {
     throw Error("--n is 1 to 1000000, --max-new-tokens at least 0");
   }
@@ -97,6 +100,7 @@ int run_generate(const GenerateArgs& args) {
                       args.speculative_tokens);
   if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
   SamplingParams sampling;
+  set_sampling(args.sampling, inference.tokenizer(), sampling);
   sampling.temperature = static_cast<float>(args.temperature);
   sampling.max_new_tokens = limit;
   sampling.end_ids = inference.end_ids();

@@ -72,6 +72,8 @@ struct AllArgs {
   RunArgs train, sft;
   EvalArgs eval;
   GenerateArgs generate;
+  ChatArgs chat;
+  serve::ServeOptions serve;
   TokenizeArgs tokenize;
   RenderArgs render;
   DataMakeArgs data;
@@ -105,6 +107,61 @@ void add_render(CLI::App& app, RenderArgs& a, int& exit_code) {
   r->add_flag("--list", a.list, "list the built-in formats");
 }
 
+void add_sampling(CLI::App* command, SamplingArgs& a, bool with_stops) {
+  command->add_option("--top-k", a.top_k, "draw from so many of the likeliest tokens (0: all)")->capture_default_str();
+  command->add_option("--top-p", a.top_p, "draw from the likeliest tokens up to this share")->capture_default_str();
+  command->add_option("--min-p", a.min_p, "draw from tokens with this share of the likeliest one's probability")
+      ->capture_default_str();
+  command->add_option("--repetition-penalty", a.repetition_penalty, "weakens tokens of prompt and answer (1: off)")
+      ->capture_default_str();
+  command->add_option("--presence-penalty", a.presence_penalty, "taken off the logits of tokens of the answer")
+      ->capture_default_str();
+  command->add_option("--frequency-penalty", a.frequency_penalty, "the same, once for each time")
+      ->capture_default_str();
+  if (!with_stops) return;
+  command->add_option("--min-new-tokens", a.min_new_tokens, "no answer ends before")->capture_default_str();
+  command->add_option("--stop", a.stops, "an answer ends before this text (may be given several times)")
+      ->allow_extra_args(false);
+}
+
+void add_serving(CLI::App& app, AllArgs& a, int& exit_code) {
+  CLI::App* s = add(app, "serve", "answer requests over HTTP as OpenAI's API does", a.serve, run_serve, exit_code);
+  s->add_option("model,--model", a.serve.model, "Hugging Face folder")->required();
+  s->add_option("--served-model-name", a.serve.served_name, "what clients call the model (default: the folder)");
+  s->add_option("--host", a.serve.host, "address to listen on; 0.0.0.0 is all of them")->capture_default_str();
+  s->add_option("--port", a.serve.port, "0: any that is free")->capture_default_str();
+  s->add_option("--api-key", a.serve.api_key, "what clients have to show (none: nothing)")->envname("HONE_API_KEY");
+  s->add_option("--max-model-len", a.serve.max_model_len,
+                "most tokens of prompt and answer (default: the model's context, or what the cache holds)");
+  s->add_option("--max-num-seqs", a.serve.max_num_seqs, "answers that are drawn at once")->capture_default_str();
+  s->add_option("--max-waiting", a.serve.max_waiting, "answers that may wait; more get 429")->capture_default_str();
+  s->add_option("--kv-cache-gib", a.serve.kv_cache_gib, "most memory of the KV cache")->capture_default_str();
+  s->add_option("--max-body-mib", a.serve.max_body_mib, "larger requests get 413")->capture_default_str();
+  s->add_option("--max-connections", a.serve.max_connections, "clients served at once, the next ones wait")
+      ->capture_default_str();
+  s->add_option("--drain-seconds", a.serve.drain_seconds, "how long answers may go on after SIGTERM")
+      ->capture_default_str();
+  s->add_option("--chat-template", a.serve.chat_template, "in place of the model's template");
+  s->add_option("--dtype", a.serve.dtype, "auto, bfloat16, float32")->capture_default_str();
+  s->add_option("--seed", a.serve.seed, "of requests that bring none")->capture_default_str();
+  s->add_option("--threads", a.serve.threads, "0: one for each core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+
+  CLI::App* c = add(app, "chat", "a conversation in the terminal", a.chat, run_chat, exit_code);
+  c->add_option("model,--model", a.chat.model, "Hugging Face folder")->required();
+  c->add_option("--system", a.chat.system, "system text");
+  c->add_option("--temperature", a.chat.temperature, "0 is greedy")->capture_default_str();
+  c->add_option("--max-new-tokens", a.chat.max_new_tokens, "limit of an answer (default: what the context leaves)");
+  c->add_option("--max-model-len", a.chat.max_model_len, "most tokens of the conversation")->capture_default_str();
+  add_sampling(c, a.chat.sampling, true);
+  c->add_option("--chat-template", a.chat.chat_template, "in place of the model's template");
+  c->add_option("--arg", a.chat.arguments, "NAME=VALUE for the template, e.g. enable_thinking=false");
+  c->add_option("--dtype", a.chat.dtype, "auto, bfloat16, float32")->capture_default_str();
+  c->add_option("--seed", a.chat.seed, "of the samples")->capture_default_str();
+  c->add_option("--threads", a.chat.threads, "0: one for each core")->check(CLI::Range(0, 4096))->capture_default_str();
+}
+
 void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   CLI::App* e = add(app, "eval", "score a model on data: mean@n and pass@n", a.eval, run_eval, exit_code);
   e->add_option("--model", a.eval.model, "Hugging Face folder")->required();
@@ -126,6 +183,8 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   e->add_option("--chat-template", a.eval.chat_template, "for lists of messages, in place of the model's template");
   e->add_option("--arg", a.eval.arguments, "NAME=VALUE for the template, e.g. enable_thinking=false");
 
+  add_sampling(e, a.eval.sampling, false);
+
   CLI::App* g = add(app, "generate", "answer prompts", a.generate, run_generate, exit_code);
   g->add_option("--model", a.generate.model, "Hugging Face folder")->required();
   g->add_option("prompts", a.generate.prompts, "prompts (none: one a line from standard input)");
@@ -145,10 +204,16 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
       g->add_flag("--chat", a.generate.chat,
                   "prompts are what a user says, or conversations as JSON ({\"messages\": [...]} or a list)");
   g->add_option("--system", a.generate.system, "with --chat: the system text of what a user says")->needs(chat);
-  g->add_option("--chat-template", a.generate.chat_template, "with --chat: in place of the model's template")
-      ->needs(chat);
-  g->add_option("--arg", a.generate.arguments, "with --chat: NAME=VALUE for the template")->needs(chat);
+  g->add_option("--chat-template", a.generate.chat_template,
+                "with --chat or --jsonl: in place of the model's template");
+  g->add_option("--arg", a.generate.arguments, "with --chat or --jsonl: NAME=VALUE for the template");
   g->add_flag("--json", a.generate.json, "one JSON object an answer, with ids and log-probs");
+  add_sampling(g, a.generate.sampling, true);
+  CLI::Option* jsonl = g->add_option("--jsonl", a.generate.jsonl,
+                                     "rows with \"prompt\" or \"messages\", in place of prompts; fields of sampling "
+                                     "(docs/serving.md) go before options");
+  g->add_option("--output", a.generate.output, "with --jsonl: a row of answers for each; goes on where it ends")
+      ->needs(jsonl);
 
   CLI::App* t = add(app, "tokenize", "text to ids and back", a.tokenize, run_tokenize, exit_code);
   t->add_option("--tokenizer,--model", a.tokenize.tokenizer, "folder with tokenizer.json")->required();
@@ -216,6 +281,7 @@ int run(int argc, char** argv) {
   add_run(app, "train", "reinforcement learning (GRPO) from a recipe", args.train, run_train, exit_code);
   add_run(app, "sft", "supervised fine-tuning from a recipe", args.sft, run_sft, exit_code);
   add_model_commands(app, args, exit_code);
+  add_serving(app, args, exit_code);
   add_other_commands(app, args, exit_code);
   unmark_values(app);
   if (argc > 1 && argv[1][0] != '-' &&

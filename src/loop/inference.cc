@@ -40,27 +40,34 @@ void check_temperature(double temperature) {
   throw Error(fmt::format("--temperature: expected 0 or 0.0001 to 10000, found {}", temperature));
 }
 
-Inference::Inference(const std::string& folder, Tokenizer tokenizer, const std::string& dtype_name, int threads,
+Inference::Inference(const std::string& folder, Tokenizer tokenizer, const std::string& dtype, int threads,
                      int64_t max_num_seqs, std::span<const Prompt> prompts, int64_t max_new_tokens,
                      int64_t num_speculative_tokens)
+    : Inference(folder, std::move(tokenizer), dtype, threads, [&](const ModelConfig&, DType) {
+        if (num_speculative_tokens < 0) {
+          throw Error(fmt::format("--speculative-tokens: expected at least 0, found {}", num_speculative_tokens));
+        }
+        EngineOptions options;
+        options.max_num_seqs = max_num_seqs;
+        options.max_num_batched_tokens = std::max<int64_t>(2048, max_num_seqs);
+        if (num_speculative_tokens > 0) {
+          options.speculation = SpeculationOptions();
+          options.speculation->num_speculative_tokens = num_speculative_tokens;
+          options.speculation->from_history = false;  // every prompt comes once
+        }
+        const int64_t block = kernels::kKvBlock;
+        const int64_t longest = longest_prompt(prompts) + max_new_tokens;
+        options.num_kv_blocks = max_num_seqs * ((longest + block - 1) / block + 1);
+        return options;
+      }) {}
+
+Inference::Inference(const std::string& folder, Tokenizer tokenizer, const std::string& dtype_name, int threads,
+                     const ChooseEngine& choose)
     : ctx_(resolve_threads(threads)), tokenizer_(std::move(tokenizer)), end_ids_(find_end_ids(folder, tokenizer_)) {
   const DType dtype = resolve_dtype(dtype_name, ctx_.target);
   const ModelConfig config = weights::load_config(folder);
   check_vocabulary(folder, tokenizer_, config);
-  EngineOptions options;
-  options.max_num_seqs = max_num_seqs;
-  options.max_num_batched_tokens = std::max<int64_t>(2048, max_num_seqs);
-  if (num_speculative_tokens < 0) {
-    throw Error(fmt::format("--speculative-tokens: expected at least 0, found {}", num_speculative_tokens));
-  }
-  if (num_speculative_tokens > 0) {
-    options.speculation = SpeculationOptions();
-    options.speculation->num_speculative_tokens = num_speculative_tokens;
-    options.speculation->from_history = false;  // every prompt comes once
-  }
-  const int64_t block = kernels::kKvBlock;
-  const int64_t longest = longest_prompt(prompts) + max_new_tokens;
-  options.num_kv_blocks = max_num_seqs * ((longest + block - 1) / block + 1);
+  const EngineOptions options = choose(config, dtype);
   check_memory({{"packed weights and the embedding", Decoder::sampling_weight_bytes(config, dtype)},
                 {"KV cache", KvCache::memory_bytes(config, dtype, options.num_kv_blocks)}});
   decoder_ = std::make_unique<Decoder>(config, dtype, DecoderUse::sample);

@@ -1,6 +1,7 @@
 // What `hone eval`, `generate` and the quickstart share: a model folder ready to draw from.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,10 @@ class Inference {
   // Raises Error as loading does, and when the memory does not suffice.
   Inference(const std::string& folder, Tokenizer tokenizer, const std::string& dtype, int threads, int64_t max_num_seqs,
             std::span<const Prompt> prompts, int64_t max_new_tokens, int64_t num_speculative_tokens = 0);
+  // The same with an engine as the model and the compute dtype allow.
+  using ChooseEngine = std::function<EngineOptions(const ModelConfig&, DType)>;
+  Inference(const std::string& folder, Tokenizer tokenizer, const std::string& dtype, int threads,
+            const ChooseEngine& choose);
 
   const Tokenizer& tokenizer() const { return tokenizer_; }
   const std::vector<int32_t>& end_ids() const { return end_ids_.ids; }

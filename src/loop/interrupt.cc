@@ -10,19 +10,20 @@ namespace hone {
 namespace {
 
 volatile sig_atomic_t g_signals = 0;  // a handler can reach nothing else
+const char* g_message = "";
 struct sigaction g_old_int, g_old_term;
 
 void on_signal(int) {
   g_signals = g_signals + 1;
   if (g_signals > 1) _exit(130);
-  constexpr char kMessage[] = "\ninterrupted: saving after this step; once more leaves at once\n";
-  if (write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1) < 0) return;
+  if (write(STDERR_FILENO, g_message, std::strlen(g_message)) < 0) return;
 }
 
 }  // namespace
 
-Interrupt::Interrupt() {
+Interrupt::Interrupt(const char* message) {
   g_signals = 0;
+  g_message = message;
   struct sigaction action;
   std::memset(&action, 0, sizeof(action));
   action.sa_handler = on_signal;

@@ -6,7 +6,8 @@ namespace hone {
 
 class Interrupt {
  public:
-  Interrupt();
+  // `message`: what the first one prints; a literal.
+  explicit Interrupt(const char* message = "\ninterrupted: saving after this step; once more leaves at once\n");
   ~Interrupt();  // restores the handlers
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;

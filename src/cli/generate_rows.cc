@@ -1,0 +1,202 @@
+#include "cli/generate_rows.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "cli/chat_arguments.h"
+#include "cli/sampling_arguments.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "io/jsonl.h"
+#include "io/line_file.h"
+#include "loop/inference.h"
+#include "loop/progress.h"
+#include "serve/sampling_fields.h"
+
+namespace hone::cli {
+
+namespace {
+
+struct Row {
+  Prompt prompt;
+  serve::SamplingRequest request;
+  io::Json id;
+  std::string mark;  // of all that decides the answers but the model: a resumed run knows its rows by it
+};
+
+// FNV-1a.
+std::string mark_of(const Row& row, const GenerateArgs& args) {
+  const SamplingParams& s = row.request.sampling;
+  const kernels::Filter& f = s.filter;
+  std::string text =
+      fmt::format("1 {} {} {} {} {} {} {} {} {} {} {} {}|", row.request.n, s.max_new_tokens, s.temperature,
+                  s.min_new_tokens, s.ignore_eos, f.top_k, f.top_p, f.min_p, f.repetition_penalty, f.presence_penalty,
+                  f.frequency_penalty, row.request.seed.value_or(args.seed));
+  for (const std::vector<int32_t>& ids : {row.prompt.ids, s.stop_ids, s.end_ids}) {
+    for (int32_t id : ids) text += fmt::format("{} ", id);
+    text += '|';
+  }
+  for (const std::string& stop : s.stops) text += fmt::format("{}:{}", stop.size(), stop);
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return fmt::format("{:016x}", hash);
+}
+
+void read_row(const io::JsonRow& json, const Tokenizer& tokenizer, const ChatTemplate& chat, const ChatOptions& options,
+              Row& row) {
+  for (const auto& [name, value] : json.value.as_object()) {
+    if (serve::take_sampling_field(name, value, row.request)) continue;
+    if (name == "id") {
+      row.id = value;
+    } else if (name == "prompt" && value.is_string()) {
+      row.prompt.ids = tokenizer.encode(value.as_string(), true);
+      tokenizer.add_prefix(row.prompt.ids);
+    } else if (name == "messages") {
+      row.prompt.ids = chat.tokenize(value, options).ids;
+    } else {
+      throw Error(fmt::format("{}: expected \"prompt\" (a text) or \"messages\", \"id\" and fields of sampling", name));
+    }
+  }
+  if ((json.value.find("prompt") != nullptr) == (json.value.find("messages") != nullptr)) {
+    throw Error("expected \"prompt\" or \"messages\"");
+  }
+  if (row.prompt.ids.empty()) throw Error("the prompt has no tokens");
+  serve::check_sampling_fields(row.request, tokenizer.vocab_size());
+  if (row.request.sampling.temperature == 0 && row.request.n > 1) {
+    throw Error("n: answers at temperature 0 are all the same");
+  }
+}
+
+std::vector<Row> read_rows(const GenerateArgs& args, const Tokenizer& tokenizer, const std::vector<int32_t>& end_ids) {
+  const ChatTemplate chat(args.model, args.chat_template, tokenizer);
+  ChatOptions options;
+  options.add_generation_prompt = true;
+  options.arguments = template_arguments(args.arguments, chat);
+  Row base;
+  base.request.n = args.n;
+  set_sampling(args.sampling, tokenizer, base.request.sampling);
+  base.request.sampling.temperature = static_cast<float>(args.temperature);
+  base.request.sampling.end_ids = end_ids;
+  base.request.sampling.valid_vocab = tokenizer.vocab_size();
+  std::vector<Row> rows;
+  io::Faults faults;
+  io::read_jsonl(args.jsonl, faults, [&](io::JsonRow&& json) {
+    Row row = base;
+    row.prompt.file = args.jsonl;
+    row.prompt.line = json.line;
+    try {
+      read_row(json, tokenizer, chat, options, row);
+      const std::vector<Prompt> prompt = {row.prompt};
+      const std::optional<int64_t> wanted = row.request.max_tokens ? row.request.max_tokens : args.max_new_tokens;
+      row.request.sampling.max_new_tokens = answer_limit(args.model, wanted, 128, prompt);
+    } catch (const Error& error) {
+      faults.add(fmt::format("{}:{}: {}", args.jsonl, json.line, error.what()));
+      return;
+    }
+    row.mark = mark_of(row, args);
+    rows.push_back(std::move(row));
+  });
+  faults.raise_if_any("the rows cannot be used as they are");
+  return rows;
+}
+
+std::string line_of(size_t index, const Row& row, const Group& group, const Tokenizer& tokenizer) {
+  io::Json line = io::Json::object({{"index", static_cast<int64_t>(index)}});
+  if (!row.id.is_null()) line.set("id", row.id);
+  line.set("request", row.mark);
+  io::Json answers = io::Json::array();
+  for (const Trajectory& t : group.trajectories) {
+    StopText search(tokenizer, row.request.sampling.stops, row.request.sampling.min_new_tokens);
+    std::string text;
+    bool found = false;
+    for (size_t i = 0; i < t.response_ids.size() && !found; ++i) found = search.push(t.response_ids[i], &text);
+    if (!found) search.finish(&text);
+    io::Json answer = io::Json::object({{"text", text}, {"finish_reason", name(t.finish)}});
+    answer.set("ids", io::Json::Array(t.response_ids.begin(), t.response_ids.end()));
+    answer.set("logprobs", io::Json::Array(t.logprobs.begin(), t.logprobs.end()));
+    answers.push_back(std::move(answer));
+  }
+  line.set("answers", std::move(answers));
+  return line.dump();
+}
+
+// The rows that the output has already; what follows them is cut off. Raises Error when it has others.
+size_t num_done(const GenerateArgs& args, const std::vector<Row>& rows) {
+  if (!io::exists(args.output)) return 0;
+  if (!std::filesystem::is_regular_file(args.output) || std::filesystem::equivalent(args.output, args.jsonl)) {
+    throw Error(fmt::format("--output: {} is the input, or no regular file", args.output), "name a new file");
+  }
+  size_t done = 0;
+  io::cut_back_to(args.output, [&](std::string_view line) {
+    bool is_other = false;
+    try {
+      const io::Json row = io::parse_json(line, args.output, static_cast<int64_t>(done) + 1);
+      is_other = row.at("index").as_int() != static_cast<int64_t>(done) || done >= rows.size() ||
+                 row.at("request").as_string() != rows[done].mark;
+    } catch (const Error&) {
+      is_other = true;
+    }
+    if (is_other) {
+      throw Error(fmt::format("{}:{}: is no answer to row {} of {} with these options", args.output, done + 1, done,
+                              args.jsonl),
+                  "name a new file, or the rows and options of then");
+    }
+    ++done;
+    return true;
+  });
+  return done;
+}
+
+}  // namespace
+
+int generate_rows(const GenerateArgs& args) {
+  if (args.output.empty()) throw Error("--jsonl needs --output FILE");
+  if (args.n < 1 || args.n > serve::kMaxAnswers) throw Error(fmt::format("--n is 1 to {}", serve::kMaxAnswers));
+  check_temperature(args.temperature);
+  Tokenizer tokenizer = Tokenizer::load(args.model);
+  const EndIds end_ids = find_end_ids(args.model, tokenizer);
+  std::vector<Row> rows = read_rows(args, tokenizer, end_ids.ids);
+  const size_t first = num_done(args, rows);
+  if (first > 0) fmt::print(stderr, "{} of {} rows are in {} already\n", first, rows.size(), args.output);
+  io::LineFile output(args.output);
+  if (first == rows.size()) return 0;
+  int64_t longest = 0, most_answers = 1;
+  for (const Row& row : rows) {
+    longest = std::max(longest, std::ssize(row.prompt.ids) + row.request.sampling.max_new_tokens);
+    most_answers = std::max(most_answers, row.request.n);
+  }
+  const int64_t answers = std::min<int64_t>(64, most_answers * std::ssize(rows));
+  Inference inference(args.model, std::move(tokenizer), args.dtype, args.threads, answers, {}, longest);
+  if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
+  Engine& engine = inference.engine();
+  Progress progress("generate", std::ssize(rows));
+  std::map<size_t, Group> finished;  // those before which another one is missing
+  size_t added = first, written = first;
+  while (written < rows.size()) {
+    // So many ahead that the engine is full; memory does not grow with the file.
+    for (; added < rows.size() && added < written + 4 * static_cast<size_t>(answers) && engine.num_waiting() < answers;
+         ++added) {
+      Row& row = rows[added];
+      SamplingParams sampling = row.request.sampling;
+      sampling.tokenizer = &inference.tokenizer();
+      sampling.key = {row.request.seed.value_or(args.seed), Stream::validation};
+      if (row.request.seed) sampling.key_draw = 0;
+      engine.add({&row.prompt, added}, static_cast<int>(row.request.n), sampling);
+    }
+    engine.step();
+    for (Group& group : engine.take_finished()) finished[group.drawn.draw] = std::move(group);
+    for (; finished.contains(written); ++written) {
+      output.write_line(line_of(written, rows[written], finished[written], inference.tokenizer()));
+      finished.erase(written);
+    }
+    progress.update(static_cast<int64_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace hone::cli
