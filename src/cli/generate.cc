@@ -88,6 +88,9 @@ void print_answer(const Trajectory& t, const Prompt& prompt, const std::string& 
 
 int run_generate(const GenerateArgs& args) {
   if (!args.jsonl.empty()) return generate_rows(args);
+  if (!args.chat && !(args.chat_template.empty() && args.arguments.empty())) {
+    throw Error("--chat-template and --arg are for conversations", "add --chat, or take rows by --jsonl");
+  }
   if (args.n < 1 || args.n > 1'000'000 || args.max_new_tokens.value_or(0) < 0) {
     throw Error("--n is 1 to 1000000, --max-new-tokens at least 0");
   }

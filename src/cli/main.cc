@@ -187,7 +187,7 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
 
   CLI::App* g = add(app, "generate", "answer prompts", a.generate, run_generate, exit_code);
   g->add_option("--model", a.generate.model, "Hugging Face folder")->required();
-  g->add_option("prompts", a.generate.prompts, "prompts (none: one a line from standard input)");
+  CLI::Option* prompts = g->add_option("prompts", a.generate.prompts, "prompts (none: one a line from standard input)");
   g->add_option("--n", a.generate.n, "samples per prompt")->capture_default_str();
   g->add_option("--temperature", a.generate.temperature, "0 is greedy")->capture_default_str();
   g->add_option("--max-new-tokens", a.generate.max_new_tokens,
@@ -211,7 +211,9 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   add_sampling(g, a.generate.sampling, true);
   CLI::Option* jsonl = g->add_option("--jsonl", a.generate.jsonl,
                                      "rows with \"prompt\" or \"messages\", in place of prompts; fields of sampling "
-                                     "(docs/serving.md) go before options");
+                                     "(docs/serving.md) go before options")
+                           ->excludes(prompts)
+                           ->excludes(chat);
   g->add_option("--output", a.generate.output, "with --jsonl: a row of answers for each; goes on where it ends")
       ->needs(jsonl);
 

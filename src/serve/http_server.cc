@@ -3,8 +3,11 @@
 #include <httplib.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -109,7 +112,7 @@ class Connection : public httplib::Stream {
   // What httplib tells handlers of addresses is used by nobody here.
   void get_remote_ip_and_port(std::string& ip, int& port) const override { ip.clear(), port = 0; }
   void get_local_ip_and_port(std::string& ip, int& port) const override { ip.clear(), port = 0; }
-  httplib::socket_t socket() const override { return socket_; }
+  socket_t socket() const override { return socket_; }
 
   // A reset would take a reply away that the client has not read yet, so what it still sends is waited out a little.
   void close() {
@@ -149,15 +152,15 @@ thread_local Connection* t_connection = nullptr;  // that this thread serves: ht
 
 class HttpServer::Server : public httplib::Server {
  public:
-  Server(const HttpOptions& options, Handler handler, std::function<HttpReply(int)> refuse)
+  Server(const HttpOptions& options, HttpServer::Handler handler, std::function<HttpReply(int)> refuse)
       : options_(options), handler_(std::move(handler)), refuse_(std::move(refuse)) {
     new_task_queue = [this] { return new Connections(options_.max_connections); };
     set_tcp_nodelay(true);
     set_payload_max_length(static_cast<size_t>(options_.max_body_bytes));
-    set_error_handler([this](const httplib::Request&, httplib::Response& response) {
+    set_error_handler(HandlerWithResponse([this](const httplib::Request&, httplib::Response& response) {
       if (response.body.empty()) send(refuse_(response.status), response);
       return HandlerResponse::Handled;
-    });
+    }));
     set_exception_handler([this](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
       send(refuse_(500), response);
     });
@@ -184,7 +187,7 @@ class HttpServer::Server : public httplib::Server {
     std::atomic<int>& number_;
   };
 
-  bool process_and_close_socket(httplib::socket_t socket) override {
+  bool process_and_close_socket(socket_t socket) override {
     Connection connection(socket, options_);
     t_connection = &connection;
     bool closed = false;
@@ -242,14 +245,14 @@ class HttpServer::Server : public httplib::Server {
   }
 
   const HttpOptions options_;
-  const Handler handler_;
+  const HttpServer::Handler handler_;
   const std::function<HttpReply(int)> refuse_;
   int port_ = -1;
   std::atomic<bool> leaves_{false};
   std::atomic<int> num_active_{0};
 };
 
-HttpServer::HttpServer(const HttpOptions& options, Handler handler, std::function<HttpReply(int)> refuse)
+HttpServer::HttpServer(const HttpOptions& options, HttpServer::Handler handler, std::function<HttpReply(int)> refuse)
     : server_(std::make_unique<Server>(options, std::move(handler), std::move(refuse))) {}
 HttpServer::~HttpServer() = default;
 int HttpServer::port() const { return server_->port(); }
