@@ -82,7 +82,7 @@ TEST(Speculation, NeverChangesAnAnswerOrABitOfItsLogprobsInRandomCombinations) {
       EXPECT_EQ(stats.num_generated, ids_of(expected));
     }
   }
-  EXPECT_GT(preemptions, 3);
+  EXPECT_GT(preemptions, 2);
   EXPECT_GT(all.total_right_length, 100);
   EXPECT_GT(all.num_drafts, all.total_right_length + 100);  // drafts that were wrong are met as well
   EXPECT_GT(all.predict_times, all.effective_times);

@@ -98,7 +98,8 @@ TEST_F(Commands, ARunThatCannotFitIsRefusedWithTheNumbers) {
     expect_refused(sft({"data.max_token_len_per_gpu=2147483647", more}), {"this run does not fit: it needs"});
   }
   expect_refused(train({"actor_rollout_ref.rollout.n=1000000", "data.train_batch_size=10",
-                        "actor_rollout_ref.rollout.max_num_seqs=2147483647"}),
+                        "actor_rollout_ref.rollout.max_num_seqs=2147483647",
+                        "actor_rollout_ref.rollout.gpu_memory_utilization=1"}),
                  parts);
   expect_refused(train({"actor_rollout_ref.rollout.n=1000000000000000000"}),
                  {"rollout.n: expected at least 1, at most 1000000"});

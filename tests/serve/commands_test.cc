@@ -112,8 +112,9 @@ TEST_F(Commands, AChatNeedsNoTerminal) {
 TEST_F(Commands, AServerThatIsToldToStopEndsWithZero) {
   Command server(inputs_.path(),
                  {"serve", inputs_ / "model", "--port", "0", "--threads", "1", "--kv-cache-gib", "0.01"});
-  ASSERT_TRUE(server.wait_until([&] { return server.out().find("http://127.0.0.1:") != std::string::npos; }))
-      << server.err();
+  ASSERT_TRUE(server.wait_until([&] {
+    return io::exists(inputs_ / "stdout") && server.out().find("http://127.0.0.1:") != std::string::npos;
+  })) << server.err();
   server.send(SIGTERM);
   EXPECT_EQ(server.wait(), 0) << server.err();
   EXPECT_NE(server.err().find("stopping"), std::string::npos);
