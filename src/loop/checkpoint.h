@@ -2,8 +2,10 @@
 //   config.json, model.safetensors (float32 masters), tokenizer files
 //   training_state/state.json, training_state/optimizer.safetensors
 //   training_state/config.yaml         effective options of the run that saved it
-//   training_state/speculation.json    what speculation's decisions depend on (rollout/speculation_file.h), where it is on
-//   training_state/answer_lengths.json, training_state/unfinished.json, where a run has such (loop/training_rollout.h)
+//   training_state/speculation.json    what speculation's decisions depend on, where it is on
+//     (rollout/speculation_file.h)
+//   training_state/answer_lengths.json, training_state/unfinished.json, where a run has such
+//     (loop/training_rollout.h)
 //   training_state/complete            written last; a folder without it is not a checkpoint
 // The folder appears whole or not at all, so saving never harms an older one.
 #pragma once
