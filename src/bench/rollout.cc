@@ -1,17 +1,20 @@
 #include "bench/rollout.h"
 
 #include <algorithm>
-#include <cmath>
-#include <tuple>
 
 #include "bench/bench_model.h"
 #include "bench/filler.h"
 #include "bench/opening.h"
 #include "bench/timing.h"
 #include "core/random.h"
+#include "kernels/elementwise.h"
+#include "kernels/embedding.h"
+#include "kernels/head_norm_rope.h"
 #include "kernels/logprob.h"
+#include "kernels/rms_norm.h"
 #include "models/decoder.h"
 #include "models/layout.h"
+#include "models/rope.h"
 
 namespace hone::bench {
 
@@ -67,6 +70,16 @@ ForwardBatch batch_of(const ForwardShape& shape, const ModelConfig& config) {
   return batch;
 }
 
+void draw(kernels::Context& ctx, View<const float> logits_RV) {
+  const int64_t R = logits_RV.rows;
+  Arena::Scope scope(ctx.scratch);
+  std::vector<int32_t> ids(static_cast<size_t>(R));
+  const std::vector<kernels::DrawRow> draws(ids.size(), {1.0f, 0.5f});
+  const View<float> logprob_R = ctx.scratch.take<float>(R);
+  kernels::sample(ctx, ids, logprob_R, logits_RV, draws, logits_RV.cols);
+  for (int64_t r = 0; r < R; ++r) HONE_CHECK(logprob_R[r] < 0.0f, "log-prob {} of row {}", logprob_R[r], r);
+}
+
 // What the engine does in a step beside its bookkeeping: forward, logits, drawing.
 void step(kernels::Context& ctx, const Decoder& decoder, const ForwardBatch& batch, KvCache& kv) {
   const ModelConfig& config = decoder.config();
@@ -76,62 +89,74 @@ void step(kernels::Context& ctx, const Decoder& decoder, const ForwardBatch& bat
   decoder.forward(ctx, batch, kv, y_RD);
   const View<float> logits_RV = ctx.scratch.take<float>(R, config.vocab_size);
   decoder.logits(ctx, logits_RV, y_RD);
-  std::vector<int32_t> ids(static_cast<size_t>(R));
-  const std::vector<kernels::DrawRow> draws(ids.size(), {1.0f, 0.5f});
-  const View<float> logprob_R = ctx.scratch.take<float>(R);
-  kernels::sample(ctx, ids, logprob_R, logits_RV, draws, config.vocab_size);
-  for (int64_t r = 0; r < R; ++r) HONE_CHECK(logprob_R[r] < 0.0f, "log-prob {} of row {}", logprob_R[r], r);
+  draw(ctx, logits_RV);
 }
 
-// The products and the attention of a step, on operands of their own, and nothing else.
-class StepCore {
+// What a step does beside products and attention, on operands of its own. Timed alone: the difference of two long times
+// would be noise.
+class StepRest {
  public:
-  StepCore(const Decoder& decoder, const ForwardBatch& batch)
-      : decoder_(decoder), layout_(decoder.config()), batch_(batch) {
+  StepRest(const Decoder& decoder, const ForwardBatch& batch)
+      : decoder_(decoder), layout_(decoder.config()), batch_(batch), inv_freq_(rotary_frequencies(decoder.config())) {
     const ModelConfig& c = decoder.config();
-    const int64_t T = batch.num_tokens();
-    for (const int64_t columns : {c.hidden_size, c.q_size(), c.intermediate_size}) {
-      ComputeView input = memory_.take(decoder.dtype(), T, columns);
-      (decoder.dtype() == DType::f32 ? fill<float> : fill<bf16>)(input.data, T * columns);
-      inputs_.push_back(input);
-    }
-    attended_ = memory_.take(decoder.dtype(), T, c.q_size());
-    wide_ = memory_.take<float>(T, std::max(c.q_size() + 2 * c.kv_size(), 2 * c.intermediate_size));
-    h_TD_ = memory_.take<float>(T, c.hidden_size);
-    logits_RV_ = memory_.take<float>(static_cast<int64_t>(batch.logit_rows.size()), c.vocab_size);
+    const int64_t T = batch.num_tokens(), R = static_cast<int64_t>(batch.logit_rows.size());
+    for (View<float>* table : {&cos_TR_, &sin_TR_}) *table = memory_.take<float>(T, c.head_dim / 2);
+    rrms_ = memory_.take<float>(T * c.num_heads);
+    h_TD_ = filled(T, c.hidden_size);
+    qkv_TN_ = filled(T, c.q_size() + 2 * c.kv_size());
+    gate_up_T2F_ = filled(T, 2 * c.intermediate_size);
+    logits_RV_ = filled(R, c.vocab_size);
+    const DType dtype = decoder.dtype();
+    normed_TD_ = memory_.take(dtype, T, c.hidden_size);
+    q_THC_ = memory_.take(dtype, T, c.q_size());
+    k_THC_ = memory_.take(dtype, T, c.kv_size());
+    v_THC_ = memory_.take(dtype, T, c.kv_size());
+    act_TF_ = memory_.take(dtype, T, c.intermediate_size);
   }
 
-  void run(kernels::Context& ctx, const KvCache& kv) {
+  void run(kernels::Context& ctx, KvCache& kv) {
     const ModelConfig& c = decoder_.config();
-    const int64_t T = batch_.num_tokens();
-    const auto [x_TD, q_THC, act_TF] = std::tie(inputs_[0], inputs_[1], inputs_[2]);
-    const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
-    std::fill_n(h_TD_.data, h_TD_.size(), 0.0f);
+    kernels::rope_tables(ctx, cos_TR_, sin_TR_, batch_.positions, inv_freq_, 1.0f);
+    kernels::embedding_forward(ctx, h_TD_, batch_.ids, decoder_.parameters()[layout_.embedding].master());
     for (size_t l = 0; l < layout_.layers.size(); ++l) {
       const LayerLayout& layer = layout_.layers[l];
-      product(ctx, wide_columns(c.q_size() + 2 * c.kv_size()), x_TD, layer.qkv, kernels::Store::overwrite);
-      kernels::attention_forward(ctx, attended_, {}, q_THC, kv.layer(static_cast<int64_t>(l)), batch_.sequences(),
-                                 scale);
-      product(ctx, h_TD_, q_THC, layer.o, kernels::Store::add);
-      product(ctx, wide_columns(2 * c.intermediate_size), x_TD, layer.gate_up, kernels::Store::overwrite);
-      product(ctx, h_TD_, act_TF, layer.down, kernels::Store::add);
+      norm(ctx, layer.input_norm);
+      head_norm_rope(ctx, q_THC_, 0, c.num_heads, *layer.q_norm);
+      head_norm_rope(ctx, k_THC_, c.q_size(), c.num_kv_heads, *layer.k_norm);
+      const View<const float> v = qkv_TN_.slice_cols(c.q_size() + c.kv_size(), c.kv_size());
+      if (decoder_.dtype() != DType::f32) kernels::convert(ctx, v_THC_, v);
+      kernels::kv_write(ctx, kv.layer(static_cast<int64_t>(l)), k_THC_,
+                        decoder_.dtype() == DType::f32 ? ConstComputeView(v) : v_THC_, batch_.slots);
+      norm(ctx, layer.post_norm);
+      kernels::swiglu_forward(ctx, act_TF_, gate_up_T2F_);
     }
-    decoder_.logits(ctx, logits_RV_, x_TD.slice_rows(T - logits_RV_.rows, logits_RV_.rows));
+    norm(ctx, layout_.final_norm);
+    draw(ctx, logits_RV_);
   }
 
  private:
-  void product(kernels::Context& ctx, View<float> y, ConstComputeView x, size_t weights, kernels::Store store) const {
-    kernels::product(ctx, y, x, decoder_.parameters()[weights].forward(), store);
+  View<float> filled(int64_t rows, int64_t cols) {
+    const View<float> view = memory_.take<float>(rows, cols);
+    fill<float>(view.data, view.size());
+    return view;
   }
-  View<float> wide_columns(int64_t columns) const { return {wide_.data, wide_.rows, columns}; }
+  void norm(kernels::Context& ctx, size_t weight) {
+    kernels::rms_norm_forward(ctx, normed_TD_, {rrms_.data, h_TD_.rows}, h_TD_, decoder_.parameters()[weight].vector(),
+                              decoder_.config().rms_norm_eps);
+  }
+  void head_norm_rope(kernels::Context& ctx, ComputeView y_THC, int64_t column, int64_t num_heads, size_t weight) {
+    kernels::head_norm_rope_forward(ctx, y_THC, {rrms_.data, y_THC.rows, num_heads},
+                                    qkv_TN_.slice_cols(column, y_THC.cols), decoder_.parameters()[weight].vector(),
+                                    num_heads, cos_TR_, sin_TR_, decoder_.config().rms_norm_eps);
+  }
 
   const Decoder& decoder_;
   ModelLayout layout_;
   const ForwardBatch& batch_;
+  std::vector<float> inv_freq_;
   Arena memory_;
-  std::vector<ComputeView> inputs_;
-  ComputeView attended_;
-  View<float> wide_, h_TD_, logits_RV_;
+  View<float> cos_TR_, sin_TR_, rrms_, h_TD_, qkv_TN_, gate_up_T2F_, logits_RV_;
+  ComputeView normed_TD_, q_THC_, k_THC_, v_THC_, act_TF_;
 };
 
 }  // namespace
@@ -163,19 +188,17 @@ int run_rollout(const Options& options) {
     const auto repetition = [&] {
       for (int i = 0; i < calls; ++i) run();
     };
-    StepCore core(decoder, batch);
-    const auto run_core = [&] { core.run(ctx, kv); };
-    run_core();
-    const auto core_repetition = [&] {
-      for (int i = 0; i < calls; ++i) run_core();
+    StepRest rest(decoder, batch);
+    const auto run_rest = [&] { rest.run(ctx, kv); };
+    run_rest();
+    const auto rest_repetition = [&] {
+      for (int i = 0; i < calls; ++i) run_rest();
     };
-    const Medians times = medians_by_turns(options.repetitions, run, repetition, run_core, core_repetition);
+    const Medians times = medians_by_turns(options.repetitions, run, repetition, run_rest, rest_repetition);
     line.seconds = times.ours / calls;
     line.ideal_seconds = ideal_seconds;
     line.ratio = ideal_seconds / line.seconds;
-    const double core_seconds = times.peers / calls;
-    line.parts = {{"products, attention", core_seconds, {}, line.flops},
-                  {"the rest", line.seconds - core_seconds, {}, 0}};
+    line.parts = {{"all but products and attention", times.peers / calls, {}, 0}};
     options.print(options.json ? line.json() : line.text());
   }
   return 0;
