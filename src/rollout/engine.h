@@ -103,7 +103,6 @@ class Engine {
   void restore_speculation(const SpeculationState& state);
 
  private:
-  void check_fits(const DrawnPrompt& drawn, const SamplingParams& sampling) const;
   SequenceGroup& enter(const DrawnPrompt& drawn, size_t num_samples, const SamplingParams& sampling);
   void start(SequenceGroup& group);
   void reserve_step(int64_t num_ids);
