@@ -367,6 +367,10 @@ void validate(const Recipe& r, io::Faults& faults) {
       fmt::format("actor_rollout_ref.rollout.max_num_batched_tokens = {}: expected at least data.max_prompt_length + "
                   "data.max_response_length = {}, because actor_rollout_ref.rollout.enable_chunked_prefill is false",
                   r.rollout.max_num_batched_tokens, longest));
+  expect(
+      r.rollout.over_sample_rate == 0 || !r.rollout.speculative_config.method.has_value(),
+      "actor_rollout_ref.rollout.engine_kwargs.vllm.speculative_config.method: expected null, because "
+      "over_sample_rate is above 0: drafts follow from measured times, and would decide which groups a step trains on");
   const bool budget_given = r.actor.ppo_max_token_len_per_gpu != ActorRecipe().ppo_max_token_len_per_gpu;
   expect(!budget_given || r.actor.ppo_max_token_len_per_gpu >= longest,
          fmt::format(

@@ -220,6 +220,9 @@ TEST_F(LongTail, OptionsThatDoNotFitAreRefused) {
   refused({"data.sampler.class_name=Mine"}, "data.sampler.class_name");
   refused({kSampler, "data.sampler.class_path=pkg://mine"}, "data.sampler.class_path = pkg://mine");
   refused({"actor_rollout_ref.rollout.over_sample_rate=-0.1"}, "over_sample_rate");
+  refused({"actor_rollout_ref.rollout.over_sample_rate=0.5",
+           "actor_rollout_ref.rollout.engine_kwargs.vllm.speculative_config.method=sam"},
+          "drafts follow from measured times");
 }
 
 }  // namespace
