@@ -1,6 +1,5 @@
 // hone chat: a conversation in the terminal. Lines are what the user says; /clear, /system TEXT and /quit are commands.
-// Ctrl-C stops an answer, and leaves where there is none. Works without a terminal: lines in, answers out.
-#include <signal.h>
+// Ctrl-C stops an answer; twice, or where there is none, it leaves. Works without a terminal: lines in, answers out.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,31 +12,12 @@
 #include "cli/sampling_arguments.h"
 #include "core/error.h"
 #include "loop/inference.h"
+#include "loop/interrupt.h"
 #include "text/chat_template.h"
 
 namespace hone::cli {
 
 namespace {
-
-volatile sig_atomic_t g_stops = 0;  // a handler can reach nothing else
-void stop_answer(int) { g_stops = 1; }
-
-// While an answer is drawn, SIGINT stops it; otherwise it ends the process as usual.
-class StopsAnswer {
- public:
-  StopsAnswer() {
-    g_stops = 0;
-    struct sigaction action = {};
-    action.sa_handler = stop_answer;
-    sigaction(SIGINT, &action, &old_);
-  }
-  ~StopsAnswer() { sigaction(SIGINT, &old_, nullptr); }
-  StopsAnswer(const StopsAnswer&) = delete;
-  StopsAnswer& operator=(const StopsAnswer&) = delete;
-
- private:
-  struct sigaction old_;
-};
 
 io::Json message(const char* role, const std::string& content) {
   return io::Json::object({{"role", role}, {"content", content}});
@@ -96,7 +76,7 @@ class Chat {
  private:
   std::string draw(const Prompt& prompt) {
     Engine& engine = inference_.engine();
-    const StopsAnswer stops;
+    const Interrupt interrupt("");
     StopText search(inference_.tokenizer(), sampling_.stops, sampling_.min_new_tokens);
     std::string answer;
     const auto show = [&](std::string piece) {
@@ -107,9 +87,10 @@ class Chat {
     engine.add({&prompt, draw_}, 1, sampling_);
     bool found = false;
     while (engine.has_work()) {
-      if (g_stops != 0) engine.abort(draw_);
+      const bool stops = interrupt.requested();
+      if (stops) engine.abort(draw_);
       engine.step();
-      for (const StepId& step : g_stops != 0 ? std::span<const StepId>() : engine.step_ids()) {
+      for (const StepId& step : stops ? std::span<const StepId>() : engine.step_ids()) {
         std::string piece;
         if (step.finish != FinishReason::end) found = search.push(step.id, &piece);
         show(std::move(piece));

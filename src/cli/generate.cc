@@ -114,7 +114,9 @@ int run_generate(const GenerateArgs& args) {
   }
   for (const Group& group : inference.engine().run_all()) {
     for (const Trajectory& t : group.trajectories) {
-      print_answer(t, *group.drawn.prompt, inference.tokenizer().decode(t.response_ids, true), args.json);
+      print_answer(t, *group.drawn.prompt,
+                   text_before_stop(inference.tokenizer(), sampling.stops, sampling.min_new_tokens, t.response_ids),
+                   args.json);
     }
   }
   return 0;

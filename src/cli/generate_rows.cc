@@ -1,9 +1,6 @@
 #include "cli/generate_rows.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -16,7 +13,9 @@
 #include "io/line_file.h"
 #include "loop/inference.h"
 #include "loop/progress.h"
+#include "prompts/data_hash.h"
 #include "serve/sampling_fields.h"
+#include "weights/hf_config.h"
 
 namespace hone::cli {
 
@@ -26,25 +25,20 @@ struct Row {
   Prompt prompt;
   serve::SamplingRequest request;
   io::Json id;
-  std::string mark;  // of all that decides the answers but the model: a resumed run knows its rows by it
+  std::string mark;  // of what decides the answers (of the model: where it lies): a resumed run knows its rows by it
 };
 
-// FNV-1a.
 std::string mark_of(const Row& row, const GenerateArgs& args) {
   const SamplingParams& s = row.request.sampling;
   const kernels::Filter& f = s.filter;
-  std::string text =
-      fmt::format("1 {} {} {} {} {} {} {} {} {} {} {} {}|", row.request.n, s.max_new_tokens, s.temperature,
-                  s.min_new_tokens, s.ignore_eos, f.top_k, f.top_p, f.min_p, f.repetition_penalty, f.presence_penalty,
-                  f.frequency_penalty, row.request.seed.value_or(args.seed));
-  for (const std::vector<int32_t>& ids : {row.prompt.ids, s.stop_ids, s.end_ids}) {
-    for (int32_t id : ids) text += fmt::format("{} ", id);
-    text += '|';
-  }
-  for (const std::string& stop : s.stops) text += fmt::format("{}:{}", stop.size(), stop);
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  return fmt::format("{:016x}", hash);
+  DataHash hash;
+  hash.add(fmt::format("2 {} {} {} {} {} {} {} {} {} {} {} {} {} {}", args.dtype, row.request.n, s.max_new_tokens,
+                       s.temperature, s.min_new_tokens, s.ignore_eos, f.top_k, f.top_p, f.min_p, f.repetition_penalty,
+                       f.presence_penalty, f.frequency_penalty, row.request.seed.value_or(args.seed), s.stops.size()));
+  hash.add(std::filesystem::weakly_canonical(args.model).string());
+  for (const std::vector<int32_t>& ids : {row.prompt.ids, s.stop_ids, s.end_ids}) hash.add(ids);
+  for (const std::string& stop : s.stops) hash.add(stop);
+  return fmt::format("{:016x}", hash.value());
 }
 
 void read_row(const io::JsonRow& json, const Tokenizer& tokenizer, const ChatTemplate& chat, const ChatOptions& options,
@@ -83,6 +77,7 @@ std::vector<Row> read_rows(const GenerateArgs& args, const Tokenizer& tokenizer,
   base.request.sampling.temperature = static_cast<float>(args.temperature);
   base.request.sampling.end_ids = end_ids;
   base.request.sampling.valid_vocab = tokenizer.vocab_size();
+  const int64_t context = weights::load_config(args.model).max_position_embeddings;
   std::vector<Row> rows;
   io::Faults faults;
   io::read_jsonl(args.jsonl, faults, [&](io::JsonRow&& json) {
@@ -91,9 +86,8 @@ std::vector<Row> read_rows(const GenerateArgs& args, const Tokenizer& tokenizer,
     row.prompt.line = json.line;
     try {
       read_row(json, tokenizer, chat, options, row);
-      const std::vector<Prompt> prompt = {row.prompt};
       const std::optional<int64_t> wanted = row.request.max_tokens ? row.request.max_tokens : args.max_new_tokens;
-      row.request.sampling.max_new_tokens = answer_limit(args.model, wanted, 128, prompt);
+      row.request.sampling.max_new_tokens = answer_limit(context, wanted, 128, std::ssize(row.prompt.ids));
     } catch (const Error& error) {
       faults.add(fmt::format("{}:{}: {}", args.jsonl, json.line, error.what()));
       return;
@@ -111,11 +105,8 @@ std::string line_of(size_t index, const Row& row, const Group& group, const Toke
   line.set("request", row.mark);
   io::Json answers = io::Json::array();
   for (const Trajectory& t : group.trajectories) {
-    StopText search(tokenizer, row.request.sampling.stops, row.request.sampling.min_new_tokens);
-    std::string text;
-    bool found = false;
-    for (size_t i = 0; i < t.response_ids.size() && !found; ++i) found = search.push(t.response_ids[i], &text);
-    if (!found) search.finish(&text);
+    const std::string text =
+        text_before_stop(tokenizer, row.request.sampling.stops, row.request.sampling.min_new_tokens, t.response_ids);
     io::Json answer = io::Json::object({{"text", text}, {"finish_reason", name(t.finish)}});
     answer.set("ids", io::Json::Array(t.response_ids.begin(), t.response_ids.end()));
     answer.set("logprobs", io::Json::Array(t.logprobs.begin(), t.logprobs.end()));
@@ -171,7 +162,8 @@ int generate_rows(const GenerateArgs& args) {
     most_answers = std::max(most_answers, row.request.n);
   }
   const int64_t answers = std::min<int64_t>(64, most_answers * std::ssize(rows));
-  Inference inference(args.model, std::move(tokenizer), args.dtype, args.threads, answers, {}, longest);
+  Inference inference(args.model, std::move(tokenizer), args.dtype, args.threads, answers, {}, longest,
+                      args.speculative_tokens);
   if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
   Engine& engine = inference.engine();
   Progress progress("generate", std::ssize(rows));

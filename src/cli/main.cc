@@ -207,12 +207,13 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   g->add_option("--chat-template", a.generate.chat_template,
                 "with --chat or --jsonl: in place of the model's template");
   g->add_option("--arg", a.generate.arguments, "with --chat or --jsonl: NAME=VALUE for the template");
-  g->add_flag("--json", a.generate.json, "one JSON object an answer, with ids and log-probs");
+  CLI::Option* json = g->add_flag("--json", a.generate.json, "one JSON object an answer, with ids and log-probs");
   add_sampling(g, a.generate.sampling, true);
   CLI::Option* jsonl = g->add_option("--jsonl", a.generate.jsonl,
                                      "rows with \"prompt\" or \"messages\", in place of prompts; fields of sampling "
                                      "(docs/serving.md) go before options")
                            ->excludes(prompts)
+                           ->excludes(json)
                            ->excludes(chat);
   g->add_option("--output", a.generate.output, "with --jsonl: a row of answers for each; goes on where it ends")
       ->needs(jsonl);

@@ -22,17 +22,20 @@ int64_t longest_prompt(std::span<const Prompt> prompts) {
 
 }  // namespace
 
-int64_t answer_limit(const std::string& folder, std::optional<int64_t> wanted, int64_t fallback,
-                     std::span<const Prompt> prompts) {
-  const int64_t context = weights::load_config(folder).max_position_embeddings, prompt = longest_prompt(prompts);
-  const int64_t left = context - prompt;
+int64_t answer_limit(int64_t context, std::optional<int64_t> wanted, int64_t fallback, int64_t longest_prompt) {
+  const int64_t left = context - longest_prompt;
   if (wanted.value_or(0) < 0) throw Error(fmt::format("--max-new-tokens: expected at least 0, found {}", *wanted));
   if (left < 1 || wanted.value_or(0) > left) {
-    throw Error(fmt::format("the longest prompt is {} ids, the answer {}, the model's context {}", prompt,
+    throw Error(fmt::format("the longest prompt is {} ids, the answer {}, the model's context {}", longest_prompt,
                             wanted.value_or(fallback), context),
                 "lower --max-new-tokens or shorten the prompt");
   }
   return wanted.value_or(std::min(fallback, left));
+}
+
+int64_t answer_limit(const std::string& folder, std::optional<int64_t> wanted, int64_t fallback,
+                     std::span<const Prompt> prompts) {
+  return answer_limit(weights::load_config(folder).max_position_embeddings, wanted, fallback, longest_prompt(prompts));
 }
 
 void check_temperature(double temperature) {

@@ -17,6 +17,7 @@ namespace hone {
 
 // The limit of an answer: what is wanted, or `fallback` where nothing is, cut to what the context of the model in the
 // folder leaves beside the longest prompt. Raises Error when more is wanted than it leaves.
+int64_t answer_limit(int64_t context, std::optional<int64_t> wanted, int64_t fallback, int64_t longest_prompt);
 int64_t answer_limit(const std::string& folder, std::optional<int64_t> wanted, int64_t fallback,
                      std::span<const Prompt> prompts);
 

@@ -38,4 +38,15 @@ size_t StopText::size_of_beginning() const {
   return longest;
 }
 
+std::string text_before_stop(const Tokenizer& tokenizer, const std::vector<std::string>& stops, int64_t min_ids,
+                             std::span<const int32_t> ids) {
+  StopText search(tokenizer, stops, min_ids);
+  std::string text;
+  for (const int32_t id : ids) {
+    if (search.push(id, &text)) return text;
+  }
+  search.finish(&text);
+  return text;
+}
+
 }  // namespace hone

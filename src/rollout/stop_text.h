@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,5 +38,9 @@ class StopText {
   int64_t min_ids_, num_ids_ = 0;
   std::string held_;  // between calls: the longest end of the text that may begin a stop text
 };
+
+// The text of an answer that has ended: up to the first stop text.
+std::string text_before_stop(const Tokenizer& tokenizer, const std::vector<std::string>& stops, int64_t min_ids,
+                             std::span<const int32_t> ids);
 
 }  // namespace hone

@@ -116,8 +116,7 @@ HttpReply Service::metrics() const {
   const auto number = [](int64_t value) { return static_cast<double>(value); };
   add("answers_running", "gauge", "Answers that are being drawn.", number(counts.answers_running));
   add("answers_waiting", "gauge", "Answers that wait for a place.", number(counts.answers_waiting));
-  add("requests_completed_total", "counter", "Prompts of requests with all of their answers.",
-      number(counts.requests_ended));
+  add("requests_completed_total", "counter", "Requests that got all of their answers.", number(counts.requests_ended));
   add("requests_aborted_total", "counter", "Requests whose client left.", number(counts.requests_aborted));
   add("requests_refused_total", "counter", "Requests for which the queue was full.", number(counts.requests_refused));
   add("generated_tokens_total", "counter", "Tokens drawn.", number(counts.engine.num_generated));

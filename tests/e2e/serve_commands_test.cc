@@ -1,6 +1,8 @@
 // generate with rows, chat and serve as a user runs them.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "io/jsonl.h"
 #include "support/tiny_run.h"
 #include "text/character_tokenizer.h"
@@ -8,9 +10,9 @@
 namespace hone::test {
 namespace {
 
-class Commands : public ::testing::Test {
+class ServingCommands : public ::testing::Test {
  protected:
-  Commands() {
+  ServingCommands() {
     ModelConfig config = tiny_config();
     config.vocab_size = 64;
     config.max_position_embeddings = 512;
@@ -49,7 +51,7 @@ class Commands : public ::testing::Test {
   TemporaryFolder inputs_{"serve-commands"};
 };
 
-TEST_F(Commands, RowsThatWereKilledGoOnToTheSameBytes) {
+TEST_F(ServingCommands, RowsThatWereKilledGoOnToTheSameBytes) {
   const Result whole = run_hone(inputs_.path(), generate("whole"));
   ASSERT_EQ(whole.code, 0) << whole.err;
   const std::string expected = io::read_file(inputs_ / "whole");
@@ -83,13 +85,21 @@ TEST_F(Commands, RowsThatWereKilledGoOnToTheSameBytes) {
   EXPECT_EQ(other.code, 2);
   EXPECT_NE(other.err.find("is no answer to row 0"), std::string::npos) << other.err;
   EXPECT_EQ(io::read_file(inputs_ / "killed"), expected);
+  Arguments other_model = generate("killed");
+  std::filesystem::copy(inputs_ / "model", inputs_ / "model2");
+  other_model[2] = inputs_ / "model2";
+  EXPECT_EQ(run_hone(inputs_.path(), other_model).code, 2);
+  const Result speculated = run_hone(inputs_.path(), generate("speculated") + Arguments{"--speculative-tokens", "4"});
+  EXPECT_EQ(speculated.code, 0) << speculated.err;
+  EXPECT_EQ(io::read_file(inputs_ / "speculated"), expected);
+  EXPECT_EQ(run_hone(inputs_.path(), generate("refused") + Arguments{"--speculative-tokens", "-1"}).code, 2);
   io::write_file(inputs_ / "rows.jsonl", "{\"prompt\": \"1\", \"top_q\": 1}\n{\"promt\": \"1\"}\n");
   const Result faulty = run_hone(inputs_.path(), generate("faulty"));
   EXPECT_EQ(faulty.code, 2);
   EXPECT_NE(faulty.err.find("rows.jsonl:1: top_q"), std::string::npos) << faulty.err;
 }
 
-TEST_F(Commands, AChatNeedsNoTerminal) {
+TEST_F(ServingCommands, AChatNeedsNoTerminal) {
   const auto chat = [&](const std::string& said) {
     io::write_file(inputs_ / "said", said);
     const Result result = run_hone(inputs_.path(),
@@ -109,7 +119,7 @@ TEST_F(Commands, AChatNeedsNoTerminal) {
   EXPECT_EQ(rest.substr(0, rest.size() / 2), rest.substr(rest.size() / 2));
 }
 
-TEST_F(Commands, AServerThatIsToldToStopEndsWithZero) {
+TEST_F(ServingCommands, AServerThatIsToldToStopEndsWithZero) {
   Command server(inputs_.path(),
                  {"serve", inputs_ / "model", "--port", "0", "--threads", "1", "--kv-cache-gib", "0.01"});
   ASSERT_TRUE(server.wait_until([&] {
