@@ -1,6 +1,7 @@
 #include "bench/forced_engine.h"
 
 #include "bench/bench_model.h"
+#include "rollout/step_cost.h"
 
 namespace hone::bench {
 
@@ -40,6 +41,19 @@ SamplingParams sampling_of(const ForcedAnswer& answer) {
 }
 
 }  // namespace
+
+CostCurve cost_of_bench_model(kernels::Context& ctx, DType dtype) {
+  const ModelConfig config = bench_model();
+  const auto decoder = published_decoder(ctx, config, dtype);
+  KvCache kv(config, dtype, kSeats);
+  return CostCurve(measure_step_cost(ctx, *decoder, kv, kSeats * kPromptIds));
+}
+
+double seconds_of_steps(const CostCurve& cost, std::span<const int64_t> step_tokens) {
+  double sum = 0;
+  for (const int64_t tokens : step_tokens) sum += cost.seconds(tokens);
+  return sum;
+}
 
 ForcedEngine::ForcedEngine(kernels::Context& ctx, DType dtype)
     : ctx_(ctx), decoder_(published_decoder(ctx, small_model(), dtype)), engine_(ctx, *decoder_, engine_options()) {

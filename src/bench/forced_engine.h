@@ -1,5 +1,6 @@
 // ForcedEngine: the engine on a small model with answers whose lengths are given, for benchmarks of schedules. It
-// counts the tokens of every step, so that the same schedule can be priced for another model (step_costs.h).
+// counts the tokens of every step, so that the same schedule can be priced for the 135M shape (bench_model.h), on which
+// it would take hours.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "kernels/context.h"
+#include "rollout/draft_budget.h"
 #include "rollout/engine.h"
 
 namespace hone::bench {
@@ -18,6 +20,11 @@ struct ForcedAnswer {
   uint64_t draw = 0;
   int64_t num_ids = 0;
 };
+
+// What a step of the 135M shape costs by the tokens it computes, measured now.
+CostCurve cost_of_bench_model(kernels::Context& ctx, DType dtype);
+// Of a schedule, given the tokens of its steps.
+double seconds_of_steps(const CostCurve& cost, std::span<const int64_t> step_tokens);
 
 class ForcedEngine {
  public:

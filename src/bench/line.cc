@@ -2,44 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "io/json.h"
+
 namespace hone::bench {
 
 namespace {
 
-std::string number(std::optional<double> value) { return value ? fmt::format("{:.6g}", *value) : "null"; }
-
-// Names are ours or a library's version: no character needs more than this.
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out + '"';
-}
+io::Json or_null(std::optional<double> value) { return value ? io::Json(*value) : io::Json(); }
 
 }  // namespace
 
 std::string Line::json() const {
-  std::string out = fmt::format(
-      R"({{"name": {}, "dtype": {}, "target": {}, "threads": {}, "seconds": {}, "flops": {}, "bytes": {}, )"
-      R"("peak_flops": {}, "peak_dtype": {}, "roof_flops": {}, "read_bytes_per_s": {}, "peer": {}, )"
-      R"("peer_seconds": {}, "ratio": {})",
-      json_string(name), json_string(dtype), json_string(target), threads, number(seconds), number(flops),
-      number(bytes), number(roofs.peak_flops), json_string(roofs.peak_dtype), number(roofs.roof_flops),
-      number(roofs.read_bytes_per_s), peer.empty() ? "null" : json_string(peer), number(peer_seconds), number(ratio));
-  if (ideal_seconds) out += fmt::format(R"(, "ideal_seconds": {})", number(ideal_seconds));
-  if (peak_memory_bytes) out += fmt::format(R"(, "peak_memory_bytes": {})", number(peak_memory_bytes));
-  if (!parts.empty()) {
-    out += R"(, "parts": [)";
-    for (size_t i = 0; i < parts.size(); ++i) {
-      out += fmt::format(R"({}{{"name": {}, "seconds": {}, "peer_seconds": {}, "flops": {}}})", i == 0 ? "" : ", ",
-                         json_string(parts[i].name), number(parts[i].seconds), number(parts[i].peer_seconds),
-                         number(parts[i].flops));
-    }
-    out += "]";
+  io::Json json =
+      io::Json::object({{"name", name}, {"dtype", dtype}, {"target", target}, {"threads", int64_t{threads}}});
+  json.set("seconds", seconds);
+  json.set("flops", flops);
+  json.set("bytes", bytes);
+  json.set("peak_flops", roofs.peak_flops);
+  json.set("peak_dtype", roofs.peak_dtype);
+  json.set("roof_flops", roofs.roof_flops);
+  json.set("read_bytes_per_s", roofs.read_bytes_per_s);
+  json.set("peer", peer.empty() ? io::Json() : io::Json(peer));
+  json.set("peer_seconds", or_null(peer_seconds));
+  json.set("ratio", or_null(ratio));
+  if (ideal_seconds) json.set("ideal_seconds", *ideal_seconds);
+  if (peak_memory_bytes) json.set("peak_memory_bytes", *peak_memory_bytes);
+  io::Json all = io::Json::array();
+  for (const Part& part : parts) {
+    all.push_back(io::Json::object({{"name", part.name},
+                                    {"seconds", part.seconds},
+                                    {"peer_seconds", or_null(part.peer_seconds)},
+                                    {"flops", part.flops}}));
   }
-  return out + "}";
+  if (!parts.empty()) json.set("parts", std::move(all));
+  return json.dump();
 }
 
 std::string Line::text() const {

@@ -6,7 +6,6 @@
 #include "bench/arms.h"
 #include "bench/forced_engine.h"
 #include "bench/opening.h"
-#include "bench/step_costs.h"
 #include "core/random.h"
 #include "io/json.h"
 
@@ -120,22 +119,22 @@ class Phases {
   int64_t num_phases_ = 0;
 };
 
-void compare(const Options& options, const Line& machine, const Lengths& form, StepCosts& costs, ForcedEngine& engine) {
+void compare(const Options& options, const Opening& opening, const Lengths& form, const CostCurve& costs,
+             ForcedEngine& engine) {
   const int repetitions = options.repetitions == Options().repetitions ? kArmRepetitions : options.repetitions;
   Arm off{"off", {}, {}}, on{"on", {}, {}};
-  std::vector<std::pair<Arm*, std::vector<int64_t>>> steps;
   std::vector<double> tails;
   Carried carried, plain;
   int64_t phases = 0;
   for (int i = 0; i < repetitions; ++i) {
-    costs.measure();
     const auto lengths = make_lengths(form, 100 + static_cast<uint64_t>(i));
     tails.push_back(tail_of(lengths));
     for (int turn = 0; turn < 2; ++turn) {
       const bool is_on = (turn + i) % 2 != 0;
       Phases run(engine, lengths, is_on ? kRate : 0.0);
-      (is_on ? on : off).seconds.push_back(run.run());
-      steps.push_back({is_on ? &on : &off, engine.take_step_tokens()});
+      Arm& arm = is_on ? on : off;
+      arm.seconds.push_back(run.run());
+      arm.modelled_seconds.push_back(seconds_of_steps(costs, engine.take_step_tokens()));
       Carried& sum = is_on ? carried : plain;
       sum.ids += run.carried.ids;
       sum.old_ids += run.carried.old_ids;
@@ -144,7 +143,6 @@ void compare(const Options& options, const Line& machine, const Lengths& form, S
       if (is_on) phases += run.num_phases();
     }
   }
-  for (const auto& [arm, tokens] : steps) arm->modelled_seconds.push_back(costs.seconds(tokens));
 
   HONE_CHECK(carried.ids == plain.ids && plain.old_ids == 0, "{} ids and {}", carried.ids, plain.ids);
   const Ratio measured = ratio(off.seconds, on.seconds), modelled = ratio(off.modelled_seconds, on.modelled_seconds);
@@ -153,10 +151,7 @@ void compare(const Options& options, const Line& machine, const Lengths& form, S
                recomputed = static_cast<double>(carried.prefilled - plain.prefilled) / ids,
                least_tail = *std::min_element(tails.begin(), tails.end());
   if (options.json) {
-    io::Json line = io::Json::object({{"name", form.name}});
-    line.set("dtype", machine.dtype);
-    line.set("target", machine.target);
-    line.set("threads", int64_t{machine.threads});
+    io::Json line = opening.json(form.name);
     line.set("repetitions", int64_t{repetitions});
     line.set("workload", fmt::format("{} prompts x {} answers a step, 64 running, {} steps, the same answers on both "
                                      "sides; lognormal lengths, median {} ids, sigma {} of the prompt and {} of the "
@@ -183,12 +178,11 @@ void compare(const Options& options, const Line& machine, const Lengths& form, S
     options.print(line.dump());
   } else {
     options.print(fmt::format(
-        "{:<12} {} {} x{}: {:.0f} answers a second, {:.0f} without: ratio {:.3f} ({:.3f} to {:.3f}); 135M shape "
+        "{}: {:.0f} answers a second, {:.0f} without: ratio {:.3f} ({:.3f} to {:.3f}); 135M shape "
         "by its step times {:.3f}; p99 over mean {:.1f}; {:.0f} % of tokens from older weights, {:.2f} steps old on "
         "the mean, {:.2f} computed again for each",
-        form.name, machine.dtype, machine.target, machine.threads, answers / median(on.seconds),
-        answers / median(off.seconds), measured.median, measured.least, measured.largest, modelled.median,
-        median(tails), 100 * old_ratio, age, recomputed));
+        opening.head(form.name), answers / median(on.seconds), answers / median(off.seconds), measured.median,
+        measured.least, measured.largest, modelled.median, median(tails), 100 * old_ratio, age, recomputed));
   }
 }
 
@@ -196,9 +190,9 @@ void compare(const Options& options, const Line& machine, const Lengths& form, S
 
 int run_oversampling(const Options& options) {
   Opening opening(options);
-  StepCosts costs(opening.ctx, opening.dtype);
+  const CostCurve costs = cost_of_bench_model(opening.ctx, opening.dtype);
   ForcedEngine engine(opening.ctx, opening.dtype);
-  for (const Lengths& form : kLengths) compare(options, opening.line, form, costs, engine);
+  for (const Lengths& form : kLengths) compare(options, opening, form, costs, engine);
   return 0;
 }
 

@@ -11,27 +11,26 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789+-=.";  // ids of the quickstart's tokenizer; . is its end id
 
-// From step 107 of 212 of a quickstart run: its first four prompts, eight of the sixteen answers to each.
+// From step 107 of 212 of a quickstart run: its first two prompts with all answers to them.
 struct Sums {
   const char* prompt;
-  const char* answers[8];
+  const char* answers[16];
 };
 constexpr Sums kSums[] = {
     {"996-807=",
      {"670919018098010=0189.", "670919018098010=0189.", "670919018098010=0189.", "670919018098010=0189.",
-      "670919017098010=0179.", "670919018098000=0089.", "670819018098010=0188.", "670919018098000=0089."}},
+      "670919017098010=0179.", "670919018098000=0089.", "670819018098010=0188.", "670919018098000=0089.",
+      "670819018098010=0188.", "670919018098010=0189.", "670919018098010=0189.", "670919018098010=0189.",
+      "670919018098010=0189.", "670819018098010=0188.", "670919018098010=0189.", "670919018098010=0189."}},
     {"184+119=",
      {"490318110111130=0303.", "490318110111130=0303.", "490318110111130=0303.", "490318110111130=0303.",
-      "490318110111130=0303.", "490318111111130=0313.", "490318110111130=0303.", "490318110111140=0403."}},
-    {"481-424=",
-     {"140718215044000=0057.", "140718215044000=0057.", "140718215044000=0057.", "140718215044000=0057.",
-      "140718215044000=0057.", "140718215044000=0057.", "140718216044000=0067.", "140718215044000=0057."}},
-    {"663+839=",
-     {"390216310168151=1502.", "390216310168151=1502.", "390216315068041=1452.", "390216310168151=1502.",
-      "390216310168151=1502.", "390216310168141=1402.", "390216310168151=1502.", "390216310168151=1502."}},
+      "490318110111130=0303.", "490318111111130=0313.", "490318110111130=0303.", "490318110111140=0403.",
+      "490318110111130=0303.", "490318110111130=0303.", "490318110111130=0303.", "490318110111130=0303.",
+      "490318110111130=0303.", "490318110111130=0303.", "490318119011030=0393.", "490318110111130=0303."}},
 };
 
-// Repetitive code: four answers to one request.
+// Repetitive code: four answers to one request, of which the first kMaxCode pieces are given.
+constexpr size_t kMaxCode = 128;
 constexpr const char* kCodePrompt =
     "Write unit tests with GoogleTest for a class Stack that has push(int), int pop(), int top(), int size() and bool "
     "empty(); pop and top of an empty stack throw std::out_of_range.\n";
@@ -213,7 +212,10 @@ std::vector<RecordedGroup> recorded_code() {
   Pieces pieces;
   RecordedGroup group;
   group.prompt = pieces.ids_of(kCodePrompt);
-  for (const char* answer : kCode) group.answers.push_back(pieces.ids_of(answer));
+  for (const char* answer : kCode) {
+    std::vector<int32_t>& ids = group.answers.emplace_back(pieces.ids_of(answer));
+    ids.resize(std::min(ids.size(), kMaxCode));
+  }
   return {group};
 }
 

@@ -5,7 +5,6 @@
 #include "bench/arms.h"
 #include "bench/forced_engine.h"
 #include "bench/opening.h"
-#include "bench/step_costs.h"
 #include "io/json.h"
 #include "prompts/prompt_source.h"
 
@@ -63,14 +62,13 @@ struct Cut {
 
 class Resampler {
  public:
-  Resampler(kernels::Context& ctx, DType dtype, StepCosts& costs) : costs_(costs), engine_(ctx, dtype) {}
+  Resampler(kernels::Context& ctx, DType dtype, const CostCurve& costs) : costs_(costs), engine_(ctx, dtype) {}
 
   Arm random{"random", {}, {}}, by_length{"by_length", {}, {}}, early_stop{"by_length_early_stop", {}, {}};
   std::vector<double> kept_ids, kept_ids_early_stop;  // by repetition
   Cut cut;                                            // by early stop, over all repetitions
 
   void repeat(uint64_t repetition) {
-    costs_.measure();
     for (uint64_t turn = 0; turn < 3; ++turn) {
       switch ((turn + repetition) % 3) {
         case 0:
@@ -105,7 +103,7 @@ class Resampler {
       seconds += seconds_of([&] { engine_.run(); });
     }
     arm.seconds.push_back(seconds);
-    steps_.push_back({&arm, engine_.take_step_tokens()});
+    arm.modelled_seconds.push_back(seconds_of_steps(costs_, engine_.take_step_tokens()));
     return static_cast<double>(ids);
   }
   void count(int64_t num_ids, int64_t kept) {
@@ -115,17 +113,9 @@ class Resampler {
     cut.cut_ids += num_ids - kept;
   }
 
- public:
-  // Once all costs are measured.
-  void price() {
-    for (const auto& [arm, tokens] : steps_) arm->modelled_seconds.push_back(costs_.seconds(tokens));
-  }
-
- private:
-  StepCosts& costs_;
+  const CostCurve& costs_;
   ForcedEngine engine_;
   std::vector<Prompt> prompts_{kRows};
-  std::vector<std::pair<Arm*, std::vector<int64_t>>> steps_;
 };
 
 // Seconds of a kept token.
@@ -140,10 +130,9 @@ std::vector<double> per_token(const std::vector<double>& seconds, const std::vec
 int run_resampler(const Options& options) {
   Opening opening(options);
   const int repetitions = options.repetitions == Options().repetitions ? kArmRepetitions : options.repetitions;
-  StepCosts costs(opening.ctx, opening.dtype);
+  const CostCurve costs = cost_of_bench_model(opening.ctx, opening.dtype);
   Resampler bench(opening.ctx, opening.dtype, costs);
   for (int i = 0; i < repetitions; ++i) bench.repeat(static_cast<uint64_t>(i));
-  bench.price();
 
   const auto off = per_token(bench.random.seconds, bench.kept_ids),
              on = per_token(bench.by_length.seconds, bench.kept_ids),
@@ -156,10 +145,7 @@ int run_resampler(const Options& options) {
   const double answers_cut = static_cast<double>(bench.cut.cut_answers) / static_cast<double>(bench.cut.answers),
                tokens_cut = static_cast<double>(bench.cut.cut_ids) / static_cast<double>(bench.cut.ids);
   if (options.json) {
-    io::Json line = io::Json::object({{"name", "resampler"}});
-    line.set("dtype", opening.line.dtype);
-    line.set("target", opening.line.target);
-    line.set("threads", int64_t{opening.line.threads});
+    io::Json line = opening.json("resampler");
     line.set("repetitions", int64_t{repetitions});
     line.set("workload",
              fmt::format("{} prompts x {} answers a batch, 64 running, {} prompts; lognormal lengths, median {} ids, "
@@ -183,12 +169,12 @@ int run_resampler(const Options& options) {
     options.print(line.dump());
   } else {
     options.print(fmt::format(
-        "resampler    {} {} x{}: {:.1f} us a kept token, random order {:.1f}: ratio {:.3f} ({:.3f} to {:.3f}); 135M "
+        "{}: {:.1f} us a kept token, random order {:.1f}: ratio {:.3f} ({:.3f} to {:.3f}); 135M "
         "shape by its step times {:.3f}; with early stop {:.3f} and {:.3f}, cutting {:.1f} % of answers, {:.1f} % of "
         "tokens",
-        opening.line.dtype, opening.line.target, opening.line.threads, 1e6 * median(on), 1e6 * median(off),
-        measured.median, measured.least, measured.largest, modelled.median, measured_stop.median, modelled_stop.median,
-        100 * answers_cut, 100 * tokens_cut));
+        opening.head("resampler"), 1e6 * median(on), 1e6 * median(off), measured.median, measured.least,
+        measured.largest, modelled.median, measured_stop.median, modelled_stop.median, 100 * answers_cut,
+        100 * tokens_cut));
   }
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "bench/bench_model.h"
-#include "bench/pin.h"
+#include "bench/opening.h"
 #include "bench/timing.h"
 #include "core/random.h"
 #include "io/json.h"
@@ -20,27 +20,20 @@ constexpr RandomKey kKey{7, Stream::bench};
 
 // A decoder with the dimensions of SmolLM2-135M and, unless all are wanted, fewer layers.
 struct Machine {
-  Machine(const Options& options, int64_t num_layers) : ctx(resolve_threads(options.threads)), config(bench_model()) {
-    pin(ctx.team);
+  Machine(const Options& options, int64_t num_layers) : opening(options), config(bench_model()) {
     config.num_layers = num_layers;
-    decoder =
-        std::make_unique<Decoder>(config, options.dtype.value_or(ctx.target.has_bf16_dot ? DType::bf16 : DType::f32));
-    decoder->initialize(1);
-    decoder->publish(ctx, 0);
+    decoder = published_decoder(opening.ctx, config, opening.dtype);
   }
-  io::Json line(const char* name) const {
-    return io::Json::object({{"name", name},
-                             {"dtype", hone::name(decoder->dtype())},
-                             {"target", ctx.target.name},
-                             {"threads", int64_t{ctx.team.num_threads()}},
-                             {"layers", config.num_layers}});
+  io::Json json(const char* name) const {
+    io::Json line = opening.json(name);
+    line.set("layers", config.num_layers);
+    return line;
   }
   std::string head(const char* name) const {
-    return fmt::format("{:<16} {} {} x{}, {} layers of 30", name, hone::name(decoder->dtype()), ctx.target.name,
-                       ctx.team.num_threads(), config.num_layers);
+    return fmt::format("{}, {} layers of {}", opening.head(name), config.num_layers, bench_model().num_layers);
   }
 
-  kernels::Context ctx;
+  Opening opening;
   ModelConfig config;
   std::unique_ptr<Decoder> decoder;
 };
@@ -86,7 +79,7 @@ struct Side {
     options.enable_chunked_prefill = chunked;
     options.max_num_batched_tokens = chunked ? kChunked : kWhole;
     options.num_kv_blocks = kRunning * ((kPromptIds + kLongest) / kernels::kKvBlock + 1);
-    engine = std::make_unique<Engine>(machine.ctx, *machine.decoder, options);
+    engine = std::make_unique<Engine>(machine.opening.ctx, *machine.decoder, options);
     for (uint64_t draw = 0; draw < prompts.size(); ++draw) {
       engine->add({&prompts[draw], draw}, 1, sampling_of(answer_length(draw)));
     }
@@ -120,7 +113,7 @@ int run_chunked_prefill(const Options& options) {
   HONE_CHECK(num_tokens == off.engine->stats().num_generated, "{} and {} tokens", num_tokens,
              off.engine->stats().num_generated);
   const int64_t num_turns = std::min(on.num_turns, off.num_turns);
-  io::Json line = machine.line("chunked_prefill");
+  io::Json line = machine.json("chunked_prefill");
   line.set("requests", kRequests);
   line.set("tokens", num_tokens);
   line.set("turns", num_turns);
@@ -145,7 +138,7 @@ int run_group_prefill(const Options& options) {
   EngineOptions engine_options;
   engine_options.num_kv_blocks = kIds / kernels::kKvBlock + kSamples;
   engine_options.enable_prefix_caching = false;  // a repetition must not find its prompt
-  Engine engine(machine.ctx, *machine.decoder, engine_options);
+  Engine engine(machine.opening.ctx, *machine.decoder, engine_options);
   const auto answer = [&](int num_samples) {
     engine.add({&prompt, 0}, num_samples, sampling_of(1));
     HONE_CHECK(engine.run_all().at(0).trajectories.size() == static_cast<size_t>(num_samples), "{}", num_samples);
@@ -154,7 +147,7 @@ int run_group_prefill(const Options& options) {
   const int repetitions = std::max(options.repetitions, 20);
   const Medians medians = medians_by_turns(
       repetitions, [] {}, [&] { answer(kSamples); }, [] {}, [&] { answer(1); });
-  io::Json line = machine.line("group_prefill");
+  io::Json line = machine.json("group_prefill");
   line.set("prompt_ids", kIds);
   line.set("samples", kSamples);
   line.set("repetitions", repetitions);
@@ -174,7 +167,7 @@ int run_rollout_memory(const Options& options) {
   Machine machine(options, kLayers);
   EngineOptions engine_options;
   engine_options.num_kv_blocks = kBlocks;
-  Engine engine(machine.ctx, *machine.decoder, engine_options);
+  Engine engine(machine.opening.ctx, *machine.decoder, engine_options);
   std::deque<Prompt> prompts;
   int64_t num_done = 0;
   const auto answer_until = [&](int64_t count) {
@@ -194,7 +187,7 @@ int run_rollout_memory(const Options& options) {
   engine.free_cache();
   const double given_back = after_all - static_cast<double>(resident_bytes());
   const double plan = KvCache::memory_bytes(machine.config, machine.decoder->dtype(), kBlocks);
-  io::Json line = machine.line("rollout_memory");
+  io::Json line = machine.json("rollout_memory");
   line.set("requests", kAll);
   line.set("resident_bytes_after_200", after_first);
   line.set("resident_bytes_after_2000", after_all);

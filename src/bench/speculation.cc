@@ -55,21 +55,20 @@ struct OnAndOff {
 class Comparison {
  public:
   explicit Comparison(const Options& options)
-      : options_(options), opening_(options), decoder_(bench_model(), opening_.dtype) {
-    decoder_.initialize(opening_.ctx.team, 1);
-    decoder_.publish(opening_.ctx, 0);
-  }
+      : options_(options),
+        opening_(options),
+        decoder_(published_decoder(opening_.ctx, bench_model(), opening_.dtype)) {}
 
   OnAndOff compare(const ForcedRun& forced, int64_t max_num_seqs, int64_t num_kv_blocks) {
     EngineOptions options;
     options.max_num_seqs = max_num_seqs;
     options.num_kv_blocks = num_kv_blocks;
     options.forced_id = [&](uint64_t draw, uint32_t sample, int64_t index) { return forced.id(draw, sample, index); };
-    Engine off(opening_.ctx, decoder_, options);
+    Engine off(opening_.ctx, *decoder_, options);
     options.speculation = SpeculationOptions();
     options.speculation->cost = cost_;
     options.speculation->from_history = false;  // a repetition would know the answers
-    Engine on(opening_.ctx, decoder_, options);
+    Engine on(opening_.ctx, *decoder_, options);
     forced.run(off);
     forced.run(on);
     if (cost_.empty()) cost_ = on.speculation_state()->cost;
@@ -103,24 +102,27 @@ class Comparison {
     const double ratio = result.off / result.on, acceptance = share(s.total_right_length, s.num_drafts);
     const double draft_length = share(s.num_drafts, s.predict_times);
     const double ids_a_step = 1 + share(s.total_right_length, s.num_sequence_steps);
-    const auto& line = opening_.line;
-    options_.print(
-        options_.json
-            ? fmt::format(R"({{"name": "{}", "dtype": "{}", "target": "{}", "threads": {}, "repetitions": {}, )"
-                          R"("seconds_on": {:.6g}, "seconds_off": {:.6g}, "ratio": {:.4f}, "acceptance": {:.4f}, )"
-                          R"("mean_draft_length": {:.4f}, "ids_per_sequence_step": {:.4f}, "num_drafts": {}}})",
-                          name, line.dtype, line.target, line.threads, options_.repetitions, result.on, result.off,
-                          ratio, acceptance, draft_length, ids_a_step, s.num_drafts)
-            : fmt::format("{:<22} {} {} x{}: off {:.3f} s, on {:.3f} s, ratio {:.3f}; acceptance {:.1f} %, drafts of "
-                          "{:.2f} ids, {:.2f} ids for each sequence and step",
-                          name, line.dtype, line.target, line.threads, result.off, result.on, ratio, 100 * acceptance,
-                          draft_length, ids_a_step));
+    io::Json line = opening_.json(name);
+    line.set("repetitions", int64_t{options_.repetitions});
+    line.set("seconds_on", result.on);
+    line.set("seconds_off", result.off);
+    line.set("ratio", ratio);
+    line.set("acceptance", acceptance);
+    line.set("mean_draft_length", draft_length);
+    line.set("ids_per_sequence_step", ids_a_step);
+    line.set("num_drafts", s.num_drafts);
+    options_.print(options_.json
+                       ? line.dump()
+                       : fmt::format("{}: off {:.3f} s, on {:.3f} s, ratio {:.3f}; acceptance {:.1f} %, drafts "
+                                     "of {:.2f} ids, {:.2f} ids for each sequence and step",
+                                     opening_.head(name), result.off, result.on, ratio, 100 * acceptance, draft_length,
+                                     ids_a_step));
   }
 
  private:
   const Options& options_;
   Opening opening_;
-  Decoder decoder_;
+  std::unique_ptr<Decoder> decoder_;
   std::vector<CostPoint> cost_;  // measured once
 };
 
@@ -209,9 +211,10 @@ int run_speculation_draft(const Options& options) {
                                      {"speculation_draft_period", period}}) {
     double bytes_per_id = 0;
     const double microseconds = draft_microseconds(groups, options.repetitions, bytes_per_id);
+    const io::Json line =
+        io::Json::object({{"name", name}, {"microseconds_per_id", microseconds}, {"bytes_per_id", bytes_per_id}});
     options.print(options.json
-                      ? fmt::format(R"({{"name": "{}", "microseconds_per_id": {:.4f}, "bytes_per_id": {:.1f}}})", name,
-                                    microseconds, bytes_per_id)
+                      ? line.dump()
                       : fmt::format("{:<24} {:.3f} us and {:.0f} bytes for each id", name, microseconds, bytes_per_id));
   }
   return 0;
