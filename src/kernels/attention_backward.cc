@@ -118,7 +118,7 @@ class Backward {
   void make_block_forms(const AttentionTask& task) const;
   void compute(const AttentionTask& task, float* scratch) const;
   void add_parts(const AttentionTask& task) const;
-  void add_parts_of(int64_t s, int64_t key, int64_t row) const;
+  void add_parts_of(int64_t s, int64_t begin, int64_t end, int64_t row) const;
 
   Context& ctx_;
   Arguments a_;
@@ -250,36 +250,37 @@ void Backward::compute(const AttentionTask& task, float* scratch) const {
 }
 
 void Backward::add_parts(const AttentionTask& task) const {
-  const int64_t s = task.sequence, sharers = end_of_sharers(s);
-  const Segments segments = this->segments(s);
-  for (int64_t t = task.first; t < task.first + task.count; ++t) {
-    const int64_t row = offset(s) + t;
-    if (segments.num_parts == segments.count) {  // nothing lies in its place
-      std::fill_n(&a_.dk_T_HkC(row, 0), columns(), 0.0f);
-      std::fill_n(&a_.dv_T_HkC(row, 0), columns(), 0.0f);
+  const int64_t s = task.sequence, row = offset(s) + task.first, end = task.first + task.count;
+  const Segments own = segments(s);
+  if (own.num_parts == own.count) {  // nothing lies in its place
+    for (int64_t t = 0; t < task.count; ++t) {
+      std::fill_n(&a_.dk_T_HkC(row + t, 0), columns(), 0.0f);
+      std::fill_n(&a_.dv_T_HkC(row + t, 0), columns(), 0.0f);
     }
-    add_parts_of(s, segments.prefix + t, row);
-    for (int64_t sharer = s + 1; sharer < sharers; ++sharer) {
-      if (t < this->segments(sharer).prefix) add_parts_of(sharer, t, row);
-    }
+  }
+  add_parts_of(s, own.prefix + task.first, own.prefix + end, row);
+  for (int64_t sharer = s + 1; sharer < end_of_sharers(s); ++sharer) {
+    add_parts_of(sharer, task.first, std::min(end, segments(sharer).prefix), row);
   }
 }
 
-// What the segments of a sequence say of one of its keys, added to a row.
-void Backward::add_parts_of(int64_t s, int64_t key, int64_t row) const {
+// What the segments of a sequence say of its keys [begin, end), added to the rows from `row` on.
+void Backward::add_parts_of(int64_t s, int64_t begin, int64_t end, int64_t row) const {
   const Segments segments = this->segments(s);
-  const float* dk[kMaxSegments];
-  const float* dv[kMaxSegments];
-  int64_t num_parts = 0;
-  for (int64_t k = 0; k < segments.num_parts; ++k) {
-    if (segments.num_keys(k) <= key) continue;
-    const float* part = shared_.data + places_[s].parts + segments.part_offset(k, columns());
-    dk[num_parts] = part + key * columns();
-    dv[num_parts++] = part + (segments.num_keys(k) + key) * columns();
+  for (int64_t key = begin; key < end; ++key, ++row) {
+    const float* dk[kMaxSegments];
+    const float* dv[kMaxSegments];
+    int64_t num_parts = 0;
+    for (int64_t k = 0; k < segments.num_parts; ++k) {
+      if (segments.num_keys(k) <= key) continue;
+      const float* part = shared_.data + places_[s].parts + segments.part_offset(k, columns());
+      dk[num_parts] = part + key * columns();
+      dv[num_parts++] = part + (segments.num_keys(k) + key) * columns();
+    }
+    if (num_parts == 0) continue;
+    ctx_.target.attention->add_parts(&a_.dk_T_HkC(row, 0), dk, num_parts, columns());
+    ctx_.target.attention->add_parts(&a_.dv_T_HkC(row, 0), dv, num_parts, columns());
   }
-  if (num_parts == 0) return;
-  ctx_.target.attention->add_parts(&a_.dk_T_HkC(row, 0), dk, num_parts, columns());
-  ctx_.target.attention->add_parts(&a_.dv_T_HkC(row, 0), dv, num_parts, columns());
 }
 
 }  // namespace

@@ -33,7 +33,6 @@ void DraftBudget::offer(std::span<const double> probabilities) {
 const std::vector<int64_t>& DraftBudget::choose(const CostCurve& cost, int64_t rows, int64_t draws, int64_t most_rows) {
   const size_t num_offers = begins_.size() - 1;
   taken_.assign(num_offers, 0);
-  best_ = taken_;
   const auto next = [&](size_t o) { return begins_[o] + static_cast<size_t>(taken_[o]); };
   // the likeliest next row on top; of equals the first offer
   const auto below = [&](size_t a, size_t b) {
@@ -41,21 +40,24 @@ const std::vector<int64_t>& DraftBudget::choose(const CostCurve& cost, int64_t r
     return pa != pb ? pa < pb : a > b;
   };
   heap_.clear();
+  order_.clear();
   for (size_t o = 0; o < num_offers; ++o) {
     if (begins_[o + 1] > begins_[o]) heap_.push_back(o);
   }
   std::make_heap(heap_.begin(), heap_.end(), below);
   auto ids = static_cast<double>(draws);
   double best_rate = ids / cost.seconds(rows);
+  size_t best = 0;  // rows of order_
   for (int64_t more = 1; more <= most_rows && !heap_.empty(); ++more) {
     std::pop_heap(heap_.begin(), heap_.end(), below);
     const size_t o = heap_.back();
     ids += offers_[next(o)];
     ++taken_[o];
+    order_.push_back(o);
     // the curve has steps, so rows that do not pay alone may pay together
     if (const double rate = ids / cost.seconds(rows + more); rate > best_rate) {
       best_rate = rate;
-      best_ = taken_;
+      best = order_.size();
     }
     if (next(o) < begins_[o + 1]) {
       std::push_heap(heap_.begin(), heap_.end(), below);
@@ -63,7 +65,8 @@ const std::vector<int64_t>& DraftBudget::choose(const CostCurve& cost, int64_t r
       heap_.pop_back();
     }
   }
-  return best_;
+  for (size_t i = best; i < order_.size(); ++i) --taken_[order_[i]];
+  return taken_;
 }
 
 }  // namespace hone

@@ -41,8 +41,8 @@ class DraftBudget {
  private:
   std::vector<double> offers_;
   std::vector<size_t> begins_{0};
-  std::vector<int64_t> taken_, best_;
-  std::vector<size_t> heap_;
+  std::vector<int64_t> taken_;  // rows of each offer
+  std::vector<size_t> heap_, order_;
 };
 
 }  // namespace hone

@@ -1,10 +1,9 @@
 // PrefixCache: which blocks hold the keys and values of which ids, so that a sequence that begins like an earlier one
 // takes them in place of computing them. It holds no tensors and owns no block: that is the block pool's.
 //
-// - An entry is a full block. Its key is (policy version, adapter, entry of the block before, ids of the block).
-// Entries
-//   are found by a hash and compared whole: the block before by its serial number, which no two entries ever have, ids
-//   one by one. So equal keys mean equal ids from position 0 on, whatever the hash does.
+// - An entry is a full block. Its key is (policy version, adapter, entry of the block before, ids of the block). It is
+//   found by a hash and compared whole: the block before by its serial number, which no two entries ever have, ids one
+//   by one. So equal keys mean equal ids from position 0 on, whatever the hash does.
 // - A block has at most one entry, and no two entries have one key.
 // - Nothing is allocated after construction.
 #pragma once

@@ -14,8 +14,7 @@
 //   once and draw from the same row; later ones share the prompt of a running sibling. A shared block is copied by
 //   whoever has to write to it while it has other owners.
 // - Full blocks are entered in the prefix cache as soon as they are computed. Whoever computed the same beginning at
-// the
-//   same time goes on with the block that was entered first and gives its own back. A waiting sequence takes its
+//   the same time goes on with the block that was entered first and gives its own back. A waiting sequence takes its
 //   longest known beginning, but for the last id, which it needs to draw from. Blocks without an owner stay known until
 //   another sequence needs the memory: the one unused for longest goes first, of one sequence the last block first.
 //
