@@ -10,6 +10,7 @@
 #include "bench/speculation.h"
 #include "bench/tokenize.h"
 #include "bench/train.h"
+#include "bench/train_work.h"
 #include "core/error.h"
 
 namespace hone::bench {
@@ -36,6 +37,9 @@ constexpr Bench kBenches[] = {
     {"chunked_prefill", run_chunked_prefill},
     {"group_prefill", run_group_prefill},
     {"rollout_memory", run_rollout_memory},
+    {"no_second_pass", run_no_second_pass},
+    {"prefix_sharing", run_prefix_sharing},
+    {"dynamic_batch", run_dynamic_batch},
 };
 
 }  // namespace

@@ -28,9 +28,10 @@ double peak_flops(kernels::Context& ctx) {
   return best;
 }
 
+// 1 GiB, in tasks. Not a power of two: the streams of a reader must not meet in the same cache sets and memory banks.
+constexpr int64_t kTasks = 999, kTaskFloats = (int64_t{1} << 28) / kTasks / 1024 * 1024 + 1024 + 64;
+
 double read_rate(kernels::Context& ctx) {
-  // Not a power of two: the streams of a reader must not meet in the same cache sets and memory banks.
-  constexpr int64_t kTasks = 999, kTaskFloats = (int64_t{1} << 28) / kTasks / 1024 * 1024 + 1024 + 64;
   Buffer<float> memory(kTasks * kTaskFloats);
   // Memory that nobody has written is one page of zeros that the system shows everywhere.
   ctx.team.run(kTasks, [&](int64_t task) { std::fill_n(memory.data() + task * kTaskFloats, kTaskFloats, 1.0f); });
@@ -62,6 +63,21 @@ Roofs measure_roofs(kernels::Context& ctx, const Peer& peer, DType dtype) {
   }
   roofs.read_bytes_per_s = read_rate(ctx);
   return roofs;
+}
+
+double measure_update_rate(kernels::Context& ctx) {
+  Buffer<float> memory(kTasks * kTaskFloats);
+  double best = 0;
+  for (int i = 0; i < 6; ++i) {  // the first one takes the memory from the system
+    const double seconds = seconds_of([&] {
+      ctx.team.run(kTasks, [&](int64_t task) {
+        float* x = memory.data() + task * kTaskFloats;
+        for (int64_t k = 0; k < kTaskFloats; ++k) x[k] += 1.0f;
+      });
+    });
+    best = std::max(best, 2 * static_cast<double>(memory.size_bytes()) / seconds);
+  }
+  return best;
 }
 
 }  // namespace hone::bench

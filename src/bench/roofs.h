@@ -18,4 +18,7 @@ struct Roofs {
 
 Roofs measure_roofs(kernels::Context& ctx, const Peer& peer, DType dtype);
 
+// Bytes a second, read and written together, of changing 1 GiB in place by all threads; the best of five.
+double measure_update_rate(kernels::Context& ctx);
+
 }  // namespace hone::bench

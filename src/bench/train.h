@@ -1,4 +1,5 @@
-// A whole optimizer step: GRPO loss with entropy over 4,096 tokens in sequences of 512.
+// hone bench train: a whole optimizer step of GRPO with entropy over 4,096 tokens in sequences of 512, the pass that
+// only scores, the optimizer, and the head with its loss.
 #pragma once
 
 #include "bench/bench.h"

@@ -77,8 +77,14 @@ void add_actor(Schema& s, ActorRecipe& a) {
   s.field(
        p + "ppo_max_token_len_per_gpu", &a.ppo_max_token_len_per_gpu,
        "Tokens of a micro-batch: memory against speed. The loss is the same but for the rounding of sums. The default "
-       "is raised to the longest prompt and answer.")
+       "is raised to the longest prompt and answer. Micro-batches are balanced.")
       .at_least(1);
+  s.field(p + "use_dynamic_bsz", &a.use_dynamic_bsz, "Micro-batches hold as many answers as the tokens allow.");
+  s.field(p + "ppo_micro_batch_size_per_gpu", &a.ppo_micro_batch_size_per_gpu,
+          "Answers of a micro-batch, at most, beside the bound of ppo_max_token_len_per_gpu; null = any number.")
+      .at_least(1)
+      .when("use_dynamic_bsz is false", [&a] { return !a.use_dynamic_bsz; });
+  s.renamed(p + "ppo_micro_batch_size", p + "ppo_micro_batch_size_per_gpu");
   s.field(p + "use_prefix_grouper", &a.use_prefix_grouper,
           "Updates compute a prompt once for all its answers in a micro-batch. The loss is the same; gradients are but "
           "for the rounding of sums.");

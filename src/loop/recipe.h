@@ -43,6 +43,8 @@ struct ModelRecipe {
 struct ActorRecipe {
   int64_t ppo_mini_batch_size = 256;
   int64_t ppo_max_token_len_per_gpu = 16384;
+  bool use_dynamic_bsz = false;
+  std::optional<int64_t> ppo_micro_batch_size_per_gpu;
   bool use_prefix_grouper = false;
   double clip_ratio = 0.2;
   std::optional<double> clip_ratio_low, clip_ratio_high;

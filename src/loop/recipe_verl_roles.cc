@@ -155,12 +155,8 @@ void add_actor(Schema& s) {
   const std::string p = "actor_rollout_ref.actor.";
   const char* micro = "micro-batches are cut by ppo_max_token_len_per_gpu";
   accept(s, p, micro,
-         {{"ppo_micro_batch_size", ValueKind::integer},
-          {"ppo_micro_batch_size_per_gpu", ValueKind::integer},
-          {"ppo_infer_micro_batch_size_per_gpu", ValueKind::integer},
-          {"ppo_infer_max_token_len_per_gpu", ValueKind::integer},
-          {"use_dynamic_bsz", false}});
-  s.alternatives(p + "ppo_micro_batch_size", p + "ppo_micro_batch_size_per_gpu");
+         {{"ppo_infer_micro_batch_size_per_gpu", ValueKind::integer},
+          {"ppo_infer_max_token_len_per_gpu", ValueKind::integer}});
   accept(s, p, kOff,
          {{"tau_pos", 1.0},
           {"tau_neg", 1.05},

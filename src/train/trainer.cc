@@ -31,13 +31,22 @@ std::vector<TrainSequence> with_response(std::span<const TrainSequence> sequence
   return kept;
 }
 
-std::vector<MicroBatch> micro_batches(std::span<const TrainSequence> sequences, const TrainerOptions& options) {
+BalancedMicroBatches micro_batches(std::span<const TrainSequence> sequences, const TrainerOptions& options,
+                                   const ModelConfig& config) {
   std::vector<SequenceRows> rows;
   for (size_t i = 0; i < sequences.size(); ++i) {
     const bool shares = options.share_prompts && i > 0 && same_prompt(sequences[i - 1], sequences[i]);
     rows.push_back({sequences[i].num_rows(), shares ? sequences[i].num_prompt : 0});
   }
-  return cut_micro_batches(rows, options.micro_batch_tokens);
+  return balance_micro_batches(rows, {options.micro_batch_tokens, options.micro_batch_sequences}, config.hidden_size);
+}
+
+// Takes the micro-batch's sequences out of `sequences`.
+std::vector<TrainSequence> taken(std::span<TrainSequence> sequences, const BalancedMicroBatches& balanced,
+                                 const MicroBatch& micro) {
+  std::vector<TrainSequence> part;
+  for (size_t i = micro.begin; i < micro.end; ++i) part.push_back(std::move(sequences[balanced.order[i]]));
+  return part;
 }
 
 int64_t chunk_rows(int64_t logits_bytes, int64_t vocab) {
@@ -69,30 +78,32 @@ TrainStep Trainer::step(std::span<const TrainSequence> sequences, const Objectiv
 TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objective& objective) {
   std::vector<TrainSequence> sequences = with_response(all);
   // The others come last: micro-batches of their own, without backward.
-  std::stable_partition(sequences.begin(), sequences.end(),
-                        [&](const TrainSequence& s) { return may_teach(s, objective); });
+  const auto others = std::stable_partition(sequences.begin(), sequences.end(),
+                                            [&](const TrainSequence& s) { return may_teach(s, objective); });
   TrainStep result;
   algorithms::BatchCounts counts;
   for (const TrainSequence& s : sequences) {
     counts.tokens += s.num_loss();
     counts.sequences += 1;
   }
-  std::vector<double> weights;
-  for (const TrainSequence& s : sequences) {
-    weights.push_back(
-        algorithms::token_weight(objective.aggregation, counts, s.num_loss(), objective.loss_scale_factor));
-  }
   decoder_.zero_gradients(ctx_);
-  const int64_t D = decoder_.config().hidden_size;
-  for (const MicroBatch& micro : micro_batches(sequences, options_)) {
-    const auto part = std::span(sequences).subspan(micro.begin, micro.end - micro.begin);
-    Arena::Scope scope(ctx_.scratch);
-    Rows rows;
-    forward(part, activations_.get(), rows);
-    View<float> dy_RD = ctx_.scratch.take<float>(rows.y_RD.rows, D);
-    const auto part_weights = std::span(weights).subspan(micro.begin, micro.end - micro.begin);
-    const bool any = head_sweep(part, part_weights, objective, rows, dy_RD, result);
-    if (any) decoder_.backward(ctx_, packed_.batch, kv_, dy_RD, *activations_);
+  for (const std::span<TrainSequence> alike :
+       {std::span(sequences.begin(), others), std::span(others, sequences.end())}) {
+    const BalancedMicroBatches balanced = micro_batches(alike, options_, decoder_.config());
+    for (const MicroBatch& micro : balanced.batches) {
+      const std::vector<TrainSequence> part = taken(alike, balanced, micro);
+      std::vector<double> weights;
+      for (const TrainSequence& s : part) {
+        weights.push_back(
+            algorithms::token_weight(objective.aggregation, counts, s.num_loss(), objective.loss_scale_factor));
+      }
+      Arena::Scope scope(ctx_.scratch);
+      Rows rows;
+      forward(part, activations_.get(), rows);
+      View<float> dy_RD = ctx_.scratch.take<float>(rows.y_RD.rows, decoder_.config().hidden_size);
+      const bool any = head_sweep(part, weights, objective, rows, dy_RD, result);
+      if (any) decoder_.backward(ctx_, packed_.batch, kv_, dy_RD, *activations_);
+    }
   }
   if (result.num_tokens > 0) {
     const auto n = static_cast<double>(result.num_tokens);
@@ -113,11 +124,12 @@ std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> al
     if (all[i].num_loss() > 0) source.push_back(i);
     logprobs[i].resize(static_cast<size_t>(all[i].num_response()));
   }
-  const std::vector<TrainSequence> sequences = with_response(all);
-  for (const MicroBatch& micro : micro_batches(sequences, options_)) {
+  std::vector<TrainSequence> sequences = with_response(all);
+  const BalancedMicroBatches balanced = micro_batches(sequences, options_, decoder_.config());
+  for (const MicroBatch& micro : balanced.batches) {
     Arena::Scope scope(ctx_.scratch);
     Rows rows;
-    forward(std::span(sequences).subspan(micro.begin, micro.end - micro.begin), nullptr, rows);
+    forward(taken(sequences, balanced, micro), nullptr, rows);
     const int64_t R = rows.y_RD.rows, V = decoder_.config().vocab_size;
     const int64_t chunk = chunk_rows(options_.logits_bytes, V);
     for (int64_t begin = 0; begin < R; begin += chunk) {
@@ -133,7 +145,7 @@ std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> al
                                options_.valid_vocab);
       for (int64_t r = 0; r < count; ++r) {
         const auto row = first + static_cast<size_t>(r);
-        const size_t s = source[micro.begin + static_cast<size_t>(packed_.sequences[row])];
+        const size_t s = source[balanced.order[micro.begin + static_cast<size_t>(packed_.sequences[row])]];
         logprobs[s][static_cast<size_t>(packed_.offsets[row])] = out.logprob_R[r];
       }
     }

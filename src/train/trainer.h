@@ -17,6 +17,7 @@ namespace hone {
 struct TrainerOptions {
   OptimizerOptions optimizer;
   int64_t micro_batch_tokens = 16384;  // token budget of a micro-batch
+  int64_t micro_batch_sequences = 0;   // at most; 0: any number
   bool share_prompts = false;          // neighbours with one prompt compute it once; other sums of gradients
   int64_t valid_vocab = 0;             // ids the tokenizer knows
   int64_t logits_bytes = 48 << 20;     // at most this much of [rows, vocabulary] in float at once (one row at least)
