@@ -20,9 +20,11 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
   options.numeric_mode = numeric_mode(dtype, ctx.target);
   options.num_parameters = inputs.config.num_parameters();
   options.summary =
-      fmt::format("{} steps of {} prompts x {} answers, updates of {} prompts; {} parameters, {} on {}, {} threads",
+      fmt::format("{} steps of {} prompts x {} answers, updates of {} prompts; {} parameters, {} on {}, {} threads, "
+                  "recomputing {}",
                   options.total_steps, recipe.data.train_batch_size, recipe.rollout.n, recipe.actor.ppo_mini_batch_size,
-                  options.num_parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads());
+                  options.num_parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads(),
+                  name(inputs.trainer.recompute));
   if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
   GrpoTraining training(recipe, inputs, ctx, run, dtype);

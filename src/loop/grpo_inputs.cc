@@ -76,6 +76,7 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   options.dtype = dtype;
   options.trainer = trainer_options(actor.optim, actor.grad_clip,
                                     std::max(actor.ppo_max_token_len_per_gpu, longest_sequence(recipe)));
+  options.recompute = recipe.model.recompute.choice();
   options.trainer.share_prompts = actor.use_prefix_grouper;
   if (!actor.use_dynamic_bsz) options.trainer.micro_batch_sequences = actor.ppo_micro_batch_size_per_gpu.value_or(0);
   options.step_ids = static_cast<double>(actor.ppo_mini_batch_size) * static_cast<double>(recipe.rollout.n) *

@@ -27,8 +27,8 @@ int64_t planned_kv_blocks(const InputOptions& options, const ModelConfig& config
   return std::max(least, std::min(options.engine->num_kv_blocks, held));
 }
 
-void check_run_memory(const InputOptions& options, const ModelConfig& config, const TrainerOptions& trainer,
-                      const std::optional<EngineOptions>& engine) {
+std::vector<MemoryPart> memory_parts(const InputOptions& options, const ModelConfig& config,
+                                     const TrainerOptions& trainer, const std::optional<EngineOptions>& engine) {
   const int64_t bytes_per_weight = 4 + 2 * size_bytes(options.dtype);
   std::vector<MemoryPart> parts{
       {"weights (float32) and their packed forms", static_cast<double>(config.num_parameters() * bytes_per_weight)},
@@ -38,7 +38,17 @@ void check_run_memory(const InputOptions& options, const ModelConfig& config, co
   if (engine) {
     parts.push_back({"KV cache of the rollout", KvCache::memory_bytes(config, options.dtype, engine->num_kv_blocks)});
   }
-  check_memory(parts);
+  return parts;
+}
+
+// Keeps as much as fits where the user leaves the choice. Raises Error when the run does not fit.
+void choose_recompute(const InputOptions& options, const ModelConfig& config, const std::optional<EngineOptions>& engine,
+                      TrainerOptions& trainer) {
+  for (const Recompute mode : {Recompute::none, Recompute::selective, Recompute::full}) {
+    trainer.recompute = options.recompute.value_or(mode);
+    if (fits_memory(memory_parts(options, config, trainer, engine))) return;
+  }
+  check_memory(memory_parts(options, config, trainer, engine));
 }
 
 }  // namespace
@@ -65,7 +75,7 @@ ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_
   if (has_config) {
     if (engine) engine->num_kv_blocks = planned_kv_blocks(options, config);
     checks.run([&] { check_vocabulary(folder, *tokenizer, config); });
-    checks.run([&] { check_run_memory(options, config, trainer, engine); });
+    checks.run([&] { choose_recompute(options, config, engine, trainer); });
   }
   checks.run([&] {
     end_ids = find_end_ids(folder, *tokenizer);

@@ -25,7 +25,8 @@ struct InputOptions {
   std::string longest_key;           // what makes the longest sequence, for messages
   int64_t longest_sequence = 0;
   DType dtype = DType::f32;
-  TrainerOptions trainer;                  // all but valid_vocab
+  TrainerOptions trainer;                  // all but valid_vocab and recompute
+  std::optional<Recompute> recompute;      // nothing: the first that fits the memory
   double step_ids = 0, score_ids = 0;      // as TrainerWork has them
   std::optional<EngineOptions> engine;     // of a run that samples; its KV blocks are what it could use
   double kv_share = 1;                     // of the machine's memory: at most so much for the KV cache
@@ -37,7 +38,7 @@ struct ModelInputs {
   ModelConfig config;
   Tokenizer tokenizer;
   EndIds end_ids;
-  TrainerOptions trainer;               // with the tokenizer's vocabulary
+  TrainerOptions trainer;               // whole
   std::optional<EngineOptions> engine;  // with the KV blocks that it gets
 };
 

@@ -68,6 +68,12 @@ int64_t machine_bytes() {
   return limit >= 0 ? std::min(total, limit) : total;
 }
 
+bool fits_memory(const std::vector<MemoryPart>& parts) {
+  double sum = 0;
+  for (const MemoryPart& part : parts) sum += part.size_bytes;
+  return sum <= static_cast<double>(available_bytes());
+}
+
 void check_memory(const std::vector<MemoryPart>& parts) {
   double sum = 0;
   std::string list;
@@ -75,8 +81,8 @@ void check_memory(const std::vector<MemoryPart>& parts) {
     sum += part.size_bytes;
     list += fmt::format("\n  {:<42} {:8.2f} GiB", part.name, gib(part.size_bytes));
   }
+  if (fits_memory(parts)) return;
   const auto available = static_cast<double>(available_bytes());
-  if (sum <= available) return;
   throw Error(fmt::format("this run does not fit: it needs {:.2f} GiB, {:.2f} GiB are available{}", gib(sum),
                           gib(available), list),
               "use a smaller model, a smaller token budget (ppo_max_token_len_per_gpu, max_token_len_per_gpu) or fewer "

@@ -22,6 +22,7 @@ struct MemoryPart {
   std::string name;
   double size_bytes = 0;
 };
+bool fits_memory(const std::vector<MemoryPart>& parts);
 // Raises Error with the parts, their sum and what is available when the sum does not fit.
 void check_memory(const std::vector<MemoryPart>& parts);
 

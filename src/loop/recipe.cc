@@ -266,6 +266,7 @@ void add_rest(Schema& s, Recipe& r) {
   s.field("actor_rollout_ref.model.custom_chat_template", &r.model.custom_chat_template,
           "Chat template in place of the model's own: a built-in format (hone render --list), a template or a file.")
       .also_called({"chat_template"});
+  add_recompute_fields(s, "actor_rollout_ref.model.", r.model.recompute);
   s.field("algorithm.adv_estimator", &r.algorithm.adv_estimator, "Advantage of an answer (verl's default is gae).")
       .one_of({"grpo"})
       .because("the other estimators are not there yet");
@@ -386,6 +387,7 @@ void validate(const Recipe& r, io::Faults& faults) {
   expect(!r.trainer.val_only || !r.data.val_files.empty(),
          "trainer.val_only = true: expected data.val_files, found none");
   validate_optim("actor_rollout_ref.actor.optim.", r.actor.optim, faults);
+  validate_recompute("actor_rollout_ref.model.", r.model.recompute, faults);
   validate_run(r.trainer, !r.data.val_files.empty(), faults);
 }
 

@@ -38,6 +38,7 @@ struct ModelRecipe {
   std::string path;
   std::string load_format = "auto";
   std::optional<std::string> custom_chat_template;
+  RecomputeRecipe recompute;
 };
 
 struct ActorRecipe {

@@ -122,7 +122,6 @@ void add_optimizer(Schema& s, const std::string& p) {
 void add_model(Schema& s, const std::string& p) {
   s.accepted(p + "trust_remote_code", false, "no code comes with a model");
   s.accepted(p + "use_shm", false, "files are mapped");
-  s.accepted(p + "enable_gradient_checkpointing", true, "what is kept and what is recomputed has the same bits");
   s.accepted(p + "enable_activation_offload", false, kSharded);
   s.accepted(p + "use_remove_padding", true, "nothing is padded");
   s.accepted(p + "use_fused_kernels", false, "logits are never whole");

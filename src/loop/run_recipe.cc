@@ -114,6 +114,33 @@ void add_optim_fields(Schema& s, const std::string& p, OptimRecipe& o, const std
             [&o] { return o.lr_scheduler_type == "cosine" || (o.lr_warmup_steps < 0 && o.lr_warmup_steps_ratio > 0); });
 }
 
+void add_recompute_fields(Schema& s, const std::string& p, RecomputeRecipe& r) {
+  s.field(p + "recompute", &r.recompute,
+          "What backward computes again rather than keep, with the same bits: none; selective = norms, rotation and "
+          "SwiGLU; full = whole layers from their inputs, one at a time; auto = the first of them that fits the memory.")
+      .one_of({"auto", "none", "selective", "full"})
+      .effect(Effect::nothing)
+      .also_called({"activation_checkpointing", "recompute_granularity"});
+  s.field(p + "enable_gradient_checkpointing", &r.enable_gradient_checkpointing,
+          "verl's key: true is recompute = full, false is none; null = as recompute says (verl's default is true).")
+      .effect(Effect::nothing)
+      .also_called({"gradient_checkpointing"});
+}
+
+std::optional<Recompute> RecomputeRecipe::choice() const {
+  if (enable_gradient_checkpointing) return *enable_gradient_checkpointing ? Recompute::full : Recompute::none;
+  for (const Recompute mode : {Recompute::none, Recompute::selective, Recompute::full}) {
+    if (recompute == name(mode)) return mode;
+  }
+  return std::nullopt;
+}
+
+void validate_recompute(const std::string& p, const RecomputeRecipe& r, io::Faults& faults) {
+  if (!r.enable_gradient_checkpointing || r.recompute == "auto" || r.recompute == name(*r.choice())) return;
+  faults.add(fmt::format("{}recompute = {}: expected {}, as {}enable_gradient_checkpointing = {} says", p, r.recompute,
+                         name(*r.choice()), p, *r.enable_gradient_checkpointing));
+}
+
 int64_t OptimRecipe::schedule_steps(int64_t run_steps) const {
   return total_training_steps >= 0 ? total_training_steps : run_steps;
 }

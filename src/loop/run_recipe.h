@@ -8,6 +8,7 @@
 
 #include "config/schema.h"
 #include "io/faults.h"
+#include "models/recompute.h"
 
 namespace hone {
 
@@ -36,6 +37,13 @@ struct OptimRecipe {
   int64_t warmup_steps(int64_t run_steps) const;
 };
 
+// What backward keeps of the forward.
+struct RecomputeRecipe {
+  std::string recompute = "auto";
+  std::optional<bool> enable_gradient_checkpointing;
+  std::optional<Recompute> choice() const;  // nothing: what the memory allows
+};
+
 struct RunRecipe {
   int64_t total_epochs = 30;
   std::optional<int64_t> total_training_steps;
@@ -58,8 +66,11 @@ void add_rows_fields(config::Schema& schema, RowsRecipe& rows, const std::string
 // `prefix` ends with a dot; verl's SFT calls the scheduler's key otherwise.
 void add_optim_fields(config::Schema& schema, const std::string& prefix, OptimRecipe& optim,
                       const std::string& scheduler_key);
+// `prefix`: that of the model's keys.
+void add_recompute_fields(config::Schema& schema, const std::string& prefix, RecomputeRecipe& recompute);
 void add_run_fields(config::Schema& schema, RunRecipe& run);
 
+void validate_recompute(const std::string& prefix, const RecomputeRecipe& recompute, io::Faults& faults);
 void validate_optim(const std::string& prefix, const OptimRecipe& optim, io::Faults& faults);
 void validate_run(const RunRecipe& run, bool has_validation, io::Faults& faults);
 // A line for each logger that verl has and Hone does not.

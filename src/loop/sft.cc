@@ -41,6 +41,7 @@ InputOptions input_options(const SftRecipe& recipe, DType dtype, const RunFlags&
   options.longest_sequence = recipe.data.max_length;
   options.dtype = dtype;
   options.trainer = trainer_options(recipe.optim, recipe.optim.clip_grad, recipe.data.max_token_len_per_gpu);
+  options.recompute = recipe.model.recompute.choice();
   options.step_ids = static_cast<double>(recipe.data.train_batch_size) * static_cast<double>(recipe.data.max_length);
   // rows of the validation are not counted yet
   options.score_ids = recipe.data.val_files.empty() ? 0 : std::numeric_limits<double>::infinity();
@@ -192,9 +193,10 @@ int train_sft(SftRecipe recipe, const RunFlags& flags) {
   options.data_hash = fmt::format("{:016x}", inputs.hash);
   options.numeric_mode = numeric_mode(dtype, ctx.target);
   options.num_parameters = inputs.config.num_parameters();
-  options.summary = fmt::format("{} steps of {} rows out of {}; {} parameters, {} on {}, {} threads",
+  options.summary = fmt::format("{} steps of {} rows out of {}; {} parameters, {} on {}, {} threads, recomputing {}",
                                 options.total_steps, recipe.data.train_batch_size, inputs.train.size(),
-                                options.num_parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads());
+                                options.num_parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads(),
+                                name(inputs.trainer.recompute));
   if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
   SftTraining training(recipe, inputs, ctx, run, dtype);

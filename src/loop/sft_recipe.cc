@@ -55,6 +55,7 @@ void add_model(Schema& s, SftModelRecipe& m) {
   s.field("model.dtype", &m.dtype,
           "Inputs of products; auto = bfloat16 on processors with BF16 dot products, else float32.")
       .one_of({"auto", "bfloat16", "float32"});
+  add_recompute_fields(s, "model.", m.recompute);
 }
 
 // verl's keys of SFT beyond the honoured ones; those of the older and of the newer trainer.
@@ -124,6 +125,7 @@ void validate(const SftRecipe& r, io::Faults& faults) {
                            r.data.max_token_len_per_gpu, r.data.max_length));
   }
   validate_optim("optim.", r.optim, faults);
+  validate_recompute("model.", r.model.recompute, faults);
   validate_run(r.trainer, !r.data.val_files.empty(), faults);
 }
 

@@ -22,6 +22,7 @@ struct SftModelRecipe {
   std::string load_format = "auto";
   std::optional<std::string> custom_chat_template;
   std::string dtype = "auto";
+  RecomputeRecipe recompute;
 };
 
 struct SftOptimRecipe : OptimRecipe {

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "core/arena.h"
+#include "models/recompute.h"
 
 namespace hone {
 
+// Of one layer. What is not kept (models/recompute.h) lies in memory that all layers use one after another.
 struct LayerActivations {
   View<float> input_TD;      // residual stream before attention
   View<float> input_rrms_T;  // of the input norm
@@ -25,12 +27,14 @@ struct LayerActivations {
 };
 
 struct Activations {
+  explicit Activations(Recompute recompute_) : recompute(recompute_) {}
   // Forgets the last forward and keeps its memory.
   void begin() {
     memory.reset();
     layers.clear();
   }
 
+  Recompute recompute;
   Arena memory;
   std::vector<LayerActivations> layers;
   View<float> cos_TR, sin_TR;  // rotary tables

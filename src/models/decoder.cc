@@ -17,23 +17,32 @@ namespace hone {
 
 namespace {
 
-LayerActivations take_layer(Arena& memory, const ModelConfig& c, DType dtype, int64_t T) {
-  LayerActivations a;
-  a.input_TD = memory.take<float>(T, c.hidden_size);
-  a.input_rrms_T = memory.take<float>(T);
-  a.a_TD = memory.take(dtype, T, c.hidden_size);
+// What Recompute::selective keeps beside the input, and what it computes again.
+void take_kept(LayerActivations& a, Arena& memory, const ModelConfig& c, DType dtype, int64_t T) {
   a.qkv_TN = memory.take<float>(T, c.q_size() + 2 * c.kv_size());
-  a.q_rrms_TH = memory.take<float>(T, c.num_heads);
   a.k_rrms_TH = memory.take<float>(T, c.num_kv_heads);
-  a.q_THC = memory.take(dtype, T, c.q_size());
   a.lse_TH = memory.take<float>(T, c.num_heads);
   a.o_THC = memory.take(dtype, T, c.q_size());
   a.middle_TD = memory.take<float>(T, c.hidden_size);
+  a.gate_up_T2F = memory.take<float>(T, 2 * c.intermediate_size);
+}
+void take_recomputed(LayerActivations& a, Arena& memory, const ModelConfig& c, DType dtype, int64_t T) {
+  a.input_rrms_T = memory.take<float>(T);
+  a.a_TD = memory.take(dtype, T, c.hidden_size);
+  a.q_rrms_TH = memory.take<float>(T, c.num_heads);
+  a.q_THC = memory.take(dtype, T, c.q_size());
   a.middle_rrms_T = memory.take<float>(T);
   a.b_TD = memory.take(dtype, T, c.hidden_size);
-  a.gate_up_T2F = memory.take<float>(T, 2 * c.intermediate_size);
   a.act_TF = memory.take(dtype, T, c.intermediate_size);
-  return a;
+}
+
+// Bytes per token of the two.
+int64_t kept_bytes(const ModelConfig& c, DType dtype) {
+  const int64_t floats = c.q_size() + 2 * c.kv_size() + c.num_heads + c.num_kv_heads + c.hidden_size + 2 * c.intermediate_size;
+  return 4 * floats + size_bytes(dtype) * c.q_size();
+}
+int64_t recomputed_bytes(const ModelConfig& c, DType dtype) {
+  return 4 * (2 + c.num_heads) + size_bytes(dtype) * (2 * c.hidden_size + c.q_size() + c.intermediate_size);
 }
 
 void copy_rows(View<float> to, View<const float> from) {
@@ -115,7 +124,9 @@ void Decoder::publish(kernels::Context& ctx, int32_t version) {
   version_ = version;
 }
 
-Decoder::ActivationsPtr Decoder::make_activations() { return ActivationsPtr(new Activations); }
+Decoder::ActivationsPtr Decoder::make_activations(Recompute recompute) {
+  return ActivationsPtr(new Activations(recompute));
+}
 
 void Decoder::DeleteActivations::operator()(Activations* activations) const { delete activations; }
 
@@ -125,12 +136,15 @@ double Decoder::sampling_weight_bytes(const ModelConfig& c, DType dtype) {
   return packed * static_cast<double>(size_bytes(dtype)) + 4 * table;
 }
 
-int64_t Decoder::activation_bytes_per_token(const ModelConfig& c, DType dtype) {
-  const int64_t in_float = 2 * (c.hidden_size + 1) + c.q_size() + 2 * c.kv_size() + 2 * c.num_heads + c.num_kv_heads +
-                           2 * c.intermediate_size;
-  const int64_t in_compute = 2 * c.hidden_size + 2 * c.q_size() + c.intermediate_size;
-  const int64_t kv = 2 * c.kv_size();
-  return c.num_layers * (4 * in_float + size_bytes(dtype) * (in_compute + kv));
+int64_t Decoder::passing_bytes_per_token(const ModelConfig& c, DType dtype) {
+  return kept_bytes(c, dtype) + recomputed_bytes(c, dtype);
+}
+
+int64_t Decoder::activation_bytes_per_token(const ModelConfig& c, DType dtype, Recompute recompute) {
+  const int64_t input = 4 * c.hidden_size, kept = kept_bytes(c, dtype), again = recomputed_bytes(c, dtype);
+  if (recompute == Recompute::full) return c.num_layers * input + kept + again;
+  if (recompute == Recompute::selective) return c.num_layers * (input + kept) + again;
+  return c.num_layers * (input + kept + again);
 }
 
 void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache& kv, ComputeView y_RD,
@@ -145,12 +159,25 @@ void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache&
 
   View<float> h_TD = ctx.scratch.take<float>(T, config_.hidden_size);
   kernels::embedding_forward(ctx, h_TD, batch.ids, at(layout_.embedding).master());
-  LayerActivations shared;
-  if (saved == nullptr) shared = take_layer(memory, config_, dtype_, T);
+  const bool keeps_all = saved != nullptr && saved->recompute == Recompute::none;
+  const bool keeps_some = saved != nullptr && saved->recompute == Recompute::selective;
+  LayerActivations passing;
+  if (!keeps_all) take_recomputed(passing, memory, config_, dtype_, T);
+  if (!keeps_all && !keeps_some) take_kept(passing, memory, config_, dtype_, T);
   for (size_t l = 0; l < layout_.layers.size(); ++l) {
-    LayerActivations a = saved != nullptr ? take_layer(memory, config_, dtype_, T) : shared;
-    layer_forward(ctx, l, batch, kv, cos_TR, sin_TR, h_TD, a, saved != nullptr);
-    if (saved != nullptr) saved->layers.push_back(a);
+    LayerActivations a = passing;
+    if (keeps_all) take_recomputed(a, memory, config_, dtype_, T);
+    if (keeps_all || keeps_some) take_kept(a, memory, config_, dtype_, T);
+    if (saved != nullptr) {
+      a.input_TD = memory.take<float>(T, config_.hidden_size);
+      kernels::convert(ctx, a.input_TD, h_TD);
+      saved->layers.push_back(a);
+    }
+    attention_forward(ctx, l, batch, kv, cos_TR, sin_TR, h_TD, a);
+    if (keeps_all || keeps_some) kernels::convert(ctx, a.middle_TD, h_TD);
+    mlp_hidden(ctx, l, h_TD, a);
+    kernels::product(ctx, h_TD, a.act_TF, at(layout_.layers[l].down).forward(), kernels::Store::add);
+    add_bias(ctx, layout_.layers[l].down_bias, h_TD);
   }
 
   const int64_t R = static_cast<int64_t>(batch.logit_rows.size());
@@ -168,24 +195,21 @@ void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache&
   }
 }
 
-// h is the residual stream, updated in place.
-void Decoder::layer_forward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, KvCache& kv,
-                            View<const float> cos_TR, View<const float> sin_TR, View<float> h_TD, LayerActivations& a,
-                            bool keep) const {
+void Decoder::attention_forward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, KvCache& kv,
+                                View<const float> cos_TR, View<const float> sin_TR, View<float> h_TD,
+                                const LayerActivations& a) const {
   const LayerLayout& layer = layout_.layers[index];
   const kernels::KvLayer& kv_layer = kv.layer(static_cast<int64_t>(index));
   const int64_t T = h_TD.rows, q_size = config_.q_size(), kv_size = config_.kv_size();
   const float eps = config_.rms_norm_eps;
 
-  if (keep) kernels::convert(ctx, a.input_TD, h_TD);
   kernels::rms_norm_forward(ctx, a.a_TD, a.input_rrms_T, h_TD, norm_weight(layer.input_norm), eps);
   kernels::product(ctx, a.qkv_TN, a.a_TD, at(layer.qkv).forward(), kernels::Store::overwrite);
   add_bias(ctx, layer.qkv_bias, a.qkv_TN);
+  queries(ctx, index, cos_TR, sin_TR, a);
   {
     Arena::Scope scope(ctx.scratch);
     ComputeView k_THC = ctx.scratch.take(dtype_, T, kv_size);
-    kernels::head_norm_rope_forward(ctx, a.q_THC, a.q_rrms_TH, a.qkv_TN.slice_cols(0, q_size),
-                                    norm_weight(layer.q_norm), config_.num_heads, cos_TR, sin_TR, eps);
     kernels::head_norm_rope_forward(ctx, k_THC, a.k_rrms_TH, a.qkv_TN.slice_cols(q_size, kv_size),
                                     norm_weight(layer.k_norm), config_.num_kv_heads, cos_TR, sin_TR, eps);
     const ConstComputeView v_THC = as_product_input(ctx, dtype_, a.qkv_TN.slice_cols(q_size + kv_size, kv_size));
@@ -198,14 +222,40 @@ void Decoder::layer_forward(kernels::Context& ctx, size_t index, const ForwardBa
   kernels::attention_forward(ctx, a.o_THC, a.lse_TH, a.q_THC, kv_layer, batch.sequences(), attention_scale());
   kernels::product(ctx, h_TD, a.o_THC, at(layer.o).forward(), kernels::Store::add);
   add_bias(ctx, layer.o_bias, h_TD);
+}
 
-  if (keep) kernels::convert(ctx, a.middle_TD, h_TD);
-  kernels::rms_norm_forward(ctx, a.b_TD, a.middle_rrms_T, h_TD, norm_weight(layer.post_norm), eps);
+void Decoder::queries(kernels::Context& ctx, size_t index, View<const float> cos_TR, View<const float> sin_TR,
+                      const LayerActivations& a) const {
+  kernels::head_norm_rope_forward(ctx, a.q_THC, a.q_rrms_TH, a.qkv_TN.slice_cols(0, config_.q_size()),
+                                  norm_weight(layout_.layers[index].q_norm), config_.num_heads, cos_TR, sin_TR,
+                                  config_.rms_norm_eps);
+}
+
+void Decoder::mlp_hidden(kernels::Context& ctx, size_t index, View<const float> h_TD,
+                         const LayerActivations& a) const {
+  const LayerLayout& layer = layout_.layers[index];
+  kernels::rms_norm_forward(ctx, a.b_TD, a.middle_rrms_T, h_TD, norm_weight(layer.post_norm), config_.rms_norm_eps);
   kernels::product(ctx, a.gate_up_T2F, a.b_TD, at(layer.gate_up).forward(), kernels::Store::overwrite);
   add_bias(ctx, layer.gate_up_bias, a.gate_up_T2F);
   kernels::swiglu_forward(ctx, a.act_TF, a.gate_up_T2F);
-  kernels::product(ctx, h_TD, a.act_TF, at(layer.down).forward(), kernels::Store::add);
-  add_bias(ctx, layer.down_bias, h_TD);
+}
+
+void Decoder::recompute(kernels::Context& ctx, size_t index, const ForwardBatch& batch, KvCache& kv,
+                        const Activations& saved) const {
+  const LayerActivations& a = saved.layers[index];
+  if (saved.recompute == Recompute::full) {
+    kernels::convert(ctx, a.middle_TD, a.input_TD);
+    attention_forward(ctx, index, batch, kv, saved.cos_TR, saved.sin_TR, a.middle_TD, a);
+    mlp_hidden(ctx, index, a.middle_TD, a);
+    return;
+  }
+  if (saved.recompute == Recompute::none) return;
+  const LayerLayout& layer = layout_.layers[index];
+  const float eps = config_.rms_norm_eps;
+  kernels::rms_norm_forward(ctx, a.a_TD, a.input_rrms_T, a.input_TD, norm_weight(layer.input_norm), eps);
+  queries(ctx, index, saved.cos_TR, saved.sin_TR, a);
+  kernels::rms_norm_forward(ctx, a.b_TD, a.middle_rrms_T, a.middle_TD, norm_weight(layer.post_norm), eps);
+  kernels::swiglu_forward(ctx, a.act_TF, a.gate_up_T2F);
 }
 
 void Decoder::logits(kernels::Context& ctx, View<float> logits_RV, ConstComputeView y_RD) const {
@@ -218,7 +268,7 @@ void Decoder::logits_backward(kernels::Context& ctx, View<float> dy_RD, ConstCom
   kernels::product_dw(ctx, head().gradient(), dlogits_RV, y_RD);
 }
 
-void Decoder::backward(kernels::Context& ctx, const ForwardBatch& batch, const KvCache& kv, View<const float> dy_RD,
+void Decoder::backward(kernels::Context& ctx, const ForwardBatch& batch, KvCache& kv, View<const float> dy_RD,
                        Activations& saved) {
   Arena::Scope scope(ctx.scratch);
   const int64_t T = batch.num_tokens(), R = dy_RD.rows;
@@ -236,7 +286,10 @@ void Decoder::backward(kernels::Context& ctx, const ForwardBatch& batch, const K
       for (int64_t d = 0; d < dh_TD.cols; ++d) dh[d] += dfinal_RD(r, d);
     }
   }
-  for (size_t l = layout_.layers.size(); l-- > 0;) layer_backward(ctx, l, batch, kv, saved, dh_TD);
+  for (size_t l = layout_.layers.size(); l-- > 0;) {
+    recompute(ctx, l, batch, kv, saved);
+    layer_backward(ctx, l, batch, kv, saved, dh_TD);
+  }
   kernels::embedding_backward(ctx, at(layout_.embedding).gradient(), batch.ids, dh_TD, config_.pad_token_id);
 }
 

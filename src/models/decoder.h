@@ -12,6 +12,7 @@
 #include "models/layout.h"
 #include "models/model_config.h"
 #include "models/parameter.h"
+#include "models/recompute.h"
 
 namespace hone {
 
@@ -46,7 +47,8 @@ class Decoder {
   int32_t version() const { return version_; }
 
   // Final-norm hidden state of batch.logit_rows -> y_RD (compute dtype). Writes keys and values to the cache.
-  // With `saved`, keeps what backward needs (all sequences must be whole: context_lens = lengths).
+  // With `saved`, keeps what backward needs (all sequences must be whole: context_lens = lengths). Layers may share
+  // their keys and values where no later call reads them.
   void forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache& kv, ComputeView y_RD,
                Activations* saved = nullptr) const;
   // logits_RV of hidden rows y_RD; the head is the embedding table when tied.
@@ -54,24 +56,34 @@ class Decoder {
 
   // Backward of logits: overwrites dy_RD, adds to the head's gradient.
   void logits_backward(kernels::Context& ctx, View<float> dy_RD, ConstComputeView dlogits_RV, ConstComputeView y_RD);
-  // Backward of forward from the gradient of y_RD; adds to every parameter's gradient.
-  void backward(kernels::Context& ctx, const ForwardBatch& batch, const KvCache& kv, View<const float> dy_RD,
+  // Backward of forward from the gradient of y_RD; adds to every parameter's gradient. With Recompute::full writes
+  // keys and values once more.
+  void backward(kernels::Context& ctx, const ForwardBatch& batch, KvCache& kv, View<const float> dy_RD,
                 Activations& saved);
 
   // Bytes of the weights that a decoder for sampling holds.
   static double sampling_weight_bytes(const ModelConfig& config, DType dtype);
-  // Bytes per token that Activations hold, for the memory estimate.
-  static int64_t activation_bytes_per_token(const ModelConfig& config, DType dtype);
+  // Bytes per token that Activations hold, for the memory estimate; and what a forward without takes.
+  static int64_t activation_bytes_per_token(const ModelConfig& config, DType dtype, Recompute recompute);
+  static int64_t passing_bytes_per_token(const ModelConfig& config, DType dtype);
   struct DeleteActivations {
     void operator()(Activations* activations) const;
   };
   using ActivationsPtr = std::unique_ptr<Activations, DeleteActivations>;
-  static ActivationsPtr make_activations();
+  static ActivationsPtr make_activations(Recompute recompute);
 
  private:
-  void layer_forward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, KvCache& kv,
-                     View<const float> cos_TR, View<const float> sin_TR, View<float> h_TD, LayerActivations& a,
-                     bool keep) const;
+  // h += attention; a is what passes by, or is kept. The rotary tables of the batch's positions come with it.
+  void attention_forward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, KvCache& kv,
+                         View<const float> cos_TR, View<const float> sin_TR, View<float> h_TD,
+                         const LayerActivations& a) const;
+  // a.act of h, what the layer's last product reads.
+  void mlp_hidden(kernels::Context& ctx, size_t index, View<const float> h_TD, const LayerActivations& a) const;
+  void queries(kernels::Context& ctx, size_t index, View<const float> cos_TR, View<const float> sin_TR,
+               const LayerActivations& a) const;
+  // Makes whole what Activations keep of a layer.
+  void recompute(kernels::Context& ctx, size_t index, const ForwardBatch& batch, KvCache& kv,
+                 const Activations& saved) const;
   void layer_backward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, const KvCache& kv,
                       const Activations& saved, View<float> dh_TD);
   float attention_scale() const;

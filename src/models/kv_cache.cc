@@ -4,8 +4,8 @@
 
 namespace hone {
 
-KvCache::KvCache(const ModelConfig& config, DType dtype, int64_t num_blocks)
-    : data_(num_blocks * block_bytes(config, dtype)), num_blocks_(num_blocks) {
+KvCache::KvCache(const ModelConfig& config, DType dtype, int64_t num_blocks, KvLayers layers)
+    : data_(num_blocks * block_bytes(config, dtype, layers)), num_blocks_(num_blocks) {
   char* next = data_.data();
   for (int64_t l = 0; l < config.num_layers; ++l) {
     kernels::KvLayer layer{.keys = nullptr,
@@ -17,13 +17,13 @@ KvCache::KvCache(const ModelConfig& config, DType dtype, int64_t num_blocks)
     const int64_t half = num_blocks * layer.block_elements() * size_bytes(dtype);
     layer.keys = next;
     layer.values = next + half;
-    next += 2 * half;
+    if (layers == KvLayers::own) next += 2 * half;
     layers_.push_back(layer);
   }
 }
 
-int64_t KvCache::block_bytes(const ModelConfig& config, DType dtype) {
-  return config.num_layers * 2 * config.kv_size() * kernels::kKvBlock * size_bytes(dtype);
+int64_t KvCache::block_bytes(const ModelConfig& config, DType dtype, KvLayers layers) {
+  return (layers == KvLayers::own ? config.num_layers : 1) * 2 * config.kv_size() * kernels::kKvBlock * size_bytes(dtype);
 }
 
 double KvCache::memory_bytes(const ModelConfig& config, DType dtype, int64_t num_blocks) {

@@ -11,15 +11,18 @@
 
 namespace hone {
 
+// Every layer has memory of its own, or all share one: what a layer wrote is then gone with the next one's.
+enum class KvLayers { own, shared };
+
 class KvCache {
  public:
   KvCache() = default;
-  KvCache(const ModelConfig& config, DType dtype, int64_t num_blocks);
+  KvCache(const ModelConfig& config, DType dtype, int64_t num_blocks, KvLayers layers = KvLayers::own);
 
   const kernels::KvLayer& layer(int64_t index) const { return layers_[static_cast<size_t>(index)]; }
   int64_t num_blocks() const { return num_blocks_; }
   // Bytes of one block over all layers, keys and values.
-  static int64_t block_bytes(const ModelConfig& config, DType dtype);
+  static int64_t block_bytes(const ModelConfig& config, DType dtype, KvLayers layers = KvLayers::own);
   // Bytes of so many blocks, as they are asked from the system; a double for absurd numbers.
   static double memory_bytes(const ModelConfig& config, DType dtype, int64_t num_blocks);
   // Copies the keys and values of a block to another, in every layer (a shared last block that must be written).

@@ -53,6 +53,10 @@ int64_t chunk_rows(int64_t logits_bytes, int64_t vocab) {
   return std::max<int64_t>(1, logits_bytes / (vocab * int64_t{sizeof(float)}));
 }
 
+KvLayers kv_layers(const TrainerOptions& options) {
+  return options.recompute == Recompute::full ? KvLayers::shared : KvLayers::own;
+}
+
 }  // namespace
 
 Trainer::Trainer(kernels::Context& ctx, Decoder& decoder, const TrainerOptions& options)
@@ -60,7 +64,7 @@ Trainer::Trainer(kernels::Context& ctx, Decoder& decoder, const TrainerOptions& 
       decoder_(decoder),
       options_(options),
       optimizer_(decoder, options.optimizer),
-      activations_(Decoder::make_activations()) {
+      activations_(Decoder::make_activations(options.recompute)) {
   decoder_.allocate_gradients();
   decoder_.publish(ctx_, decoder_.version());
 }
@@ -160,7 +164,10 @@ void Trainer::forward(std::span<const TrainSequence> sequences, Activations* sav
     HONE_CHECK(s.temperature == rows.temperature, "temperatures {} and {} in one micro-batch", s.temperature,
                rows.temperature);
   }
-  if (kv_.num_blocks() < packed_.num_blocks) kv_ = KvCache(decoder_.config(), decoder_.dtype(), packed_.num_blocks);
+  if (kv_.num_blocks() < packed_.num_blocks) {
+    kv_ = KvCache();  // the old one goes first
+    kv_ = KvCache(decoder_.config(), decoder_.dtype(), packed_.num_blocks, kv_layers(options_));
+  }
   const auto R = static_cast<int64_t>(packed_.batch.logit_rows.size());
   ComputeView y_RD = ctx_.scratch.take(decoder_.dtype(), R, decoder_.config().hidden_size);
   decoder_.forward(ctx_, packed_.batch, kv_, y_RD, saved);
@@ -238,11 +245,11 @@ double Trainer::memory_bytes(const ModelConfig& config, DType dtype, const Train
   // of a shared prompt every sharer has gradients of keys and values
   const int64_t shared = options.share_prompts ? 2 * config.kv_size() : 0;
   const auto scratch = static_cast<double>((4 * config.hidden_size + 3 * widest + shared) * int64_t{sizeof(float)});
-  const auto activations = static_cast<double>(Decoder::activation_bytes_per_token(config, dtype));
-  // scoring keeps of the activations those of one layer, and the keys and values of all
-  const auto kept = activations / static_cast<double>(config.num_layers) +
-                    static_cast<double>(KvCache::block_bytes(config, dtype)) / kernels::kKvBlock;
-  return states + step * activations + std::max(step * scratch, score * (kept + scratch)) +
+  const double kv = static_cast<double>(KvCache::block_bytes(config, dtype, kv_layers(options))) / kernels::kKvBlock;
+  const auto kept = static_cast<double>(Decoder::activation_bytes_per_token(config, dtype, options.recompute)) + kv;
+  // scoring keeps nothing but keys and values
+  const auto passing = static_cast<double>(Decoder::passing_bytes_per_token(config, dtype)) + kv;
+  return states + step * kept + std::max(step * scratch, score * (passing + scratch)) +
          2.0 * static_cast<double>(options.logits_bytes);
 }
 

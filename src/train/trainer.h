@@ -18,6 +18,7 @@ struct TrainerOptions {
   OptimizerOptions optimizer;
   int64_t micro_batch_tokens = 16384;  // token budget of a micro-batch
   int64_t micro_batch_sequences = 0;   // at most; 0: any number
+  Recompute recompute = Recompute::none;
   bool share_prompts = false;          // neighbours with one prompt compute it once; other sums of gradients
   int64_t valid_vocab = 0;             // ids the tokenizer knows
   int64_t logits_bytes = 48 << 20;     // at most this much of [rows, vocabulary] in float at once (one row at least)
@@ -59,7 +60,7 @@ class Trainer {
   std::vector<std::vector<float>> score(std::span<const TrainSequence> sequences);
 
   Optimizer& optimizer() { return optimizer_; }
-  // Bytes needed beside the decoder's own: moments, gradients, activations of a micro-batch, logits.
+  // Bytes needed beside the decoder's own: moments, gradients, activations of a micro-batch as they are kept, logits.
   static double memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
                              const TrainerWork& work);
 
