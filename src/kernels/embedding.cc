@@ -28,6 +28,14 @@ void embedding_forward(Context& ctx, View<float> h_TD, std::span<const int32_t> 
   });
 }
 
+void embedding_forward(Context& ctx, View<float> h_TD, std::span<const int32_t> ids_T, const PackedMatrix& table) {
+  HONE_CHECK(h_TD.cols == table.depth && table.exact(), "h {} wide, table {}, exact {}", h_TD.cols, table.depth,
+             table.exact());
+  check_ids(ids_T, h_TD.rows, table.columns);
+  for_rows(ctx, h_TD.rows, h_TD.cols * 4,
+           [&](int64_t t) { unpack_row(table, ids_T[static_cast<size_t>(t)], h_TD.row(t)); });
+}
+
 // Tasks are stripes of columns: each walks all tokens upwards, so equal ids never meet in two threads.
 void embedding_backward(Context& ctx, View<float> dtable_VD, std::span<const int32_t> ids_T, View<const float> dh_TD,
                         int64_t padding_id) {

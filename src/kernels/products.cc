@@ -1,6 +1,8 @@
 #include "kernels/products.h"
 
 #include <algorithm>
+#include <bit>
+#include <type_traits>
 
 #include "kernels/cpu/products_kernels.h"
 
@@ -20,6 +22,7 @@ int64_t padded_depth(DType dtype, int64_t depth) { return dtype == DType::bf16 ?
 // What stays in the L2 of a core (512 KiB and more) beside the panel piece that passes.
 constexpr int64_t kRowBlockBytes = 192 << 10;
 constexpr int64_t kOutputBlockColumns = 128;
+constexpr int64_t kTileBytes = 8 << 20;  // of dy, packed for dw
 
 // How a product is cut. It depends on the shape alone, and no sum is cut: a piece of depth continues from C.
 struct Tiling {
@@ -47,9 +50,27 @@ Tiling tiling_of(const ProductKernels& kernels, DType dtype, int64_t rows, int64
   return t;
 }
 
+// Passes over the panel of rows from `first` on in pieces that fit the stack: body(floats, depth begin, depth, high
+// halves, low halves or nullptr). bf16 only.
+template <class Packed, class Body>
+void for_pieces(Packed& packed, int64_t first, const Body& body) {
+  constexpr int64_t kPiece = 64, kWidest = 64;
+  HONE_CHECK(packed.panel <= kWidest, "panel of {}", packed.panel);
+  alignas(64) float piece[kPiece * kWidest];
+  using Halves = std::conditional_t<std::is_const_v<Packed>, const uint16_t, uint16_t>;
+  const int64_t at = first * padded_depth(DType::bf16, packed.depth);
+  auto* const high = reinterpret_cast<Halves*>(packed.data.data()) + at;
+  auto* const low = packed.rest.size() > 0 ? packed.rest.data() + at : nullptr;
+  for (int64_t d = 0; d < packed.depth; d += kPiece) {
+    body(piece, d, std::min(kPiece, packed.depth - d), high + d * packed.panel,
+         low != nullptr ? low + d * packed.panel : nullptr);
+  }
+}
+
 }  // namespace
 
-PackedMatrix PackedMatrix::allocate(const cpu::Target& target, DType dtype, int64_t columns, int64_t depth) {
+PackedMatrix PackedMatrix::allocate(const cpu::Target& target, DType dtype, int64_t columns, int64_t depth,
+                                    bool exact) {
   HONE_CHECK(columns >= 0 && depth >= 0, "{} columns of depth {}", columns, depth);
   PackedMatrix packed;
   packed.dtype = dtype;
@@ -58,6 +79,7 @@ PackedMatrix PackedMatrix::allocate(const cpu::Target& target, DType dtype, int6
   packed.panel = target.products->panel;
   const int64_t elements = round_up(columns, packed.panel) * padded_depth(dtype, depth);
   packed.data = Buffer<char>(elements * hone::size_bytes(dtype));
+  if (exact && dtype == DType::bf16) packed.rest = Buffer<uint16_t>(elements);
   return packed;
 }
 
@@ -78,9 +100,81 @@ void pack_rows(const cpu::Target& target, PackedMatrix& packed, View<const float
   const int64_t panel_bytes = packed.panel * padded_depth(packed.dtype, packed.depth) * size_bytes(packed.dtype);
   const auto turn = packed.dtype == DType::f32 ? kernels.turn_f32 : kernels.turn_f32_to_bf16;
   for (int64_t n = 0; n < rows_NK.rows; n += packed.panel) {
-    turn(PackBlock{packed.data.data() + (first + n) / packed.panel * panel_bytes, rows_NK.row(n), rows_NK.stride,
-                   std::min(packed.panel, rows_NK.rows - n), packed.depth});
+    const int64_t valid = std::min(packed.panel, rows_NK.rows - n);
+    char* const panel = packed.data.data() + (first + n) / packed.panel * panel_bytes;
+    if (packed.rest.size() == 0) {
+      turn(PackBlock{panel, rows_NK.row(n), rows_NK.stride, valid, packed.depth});
+      continue;
+    }
+    for_pieces(packed, first + n, [&](float* piece, int64_t d, int64_t depth, uint16_t* high, uint16_t* low) {
+      kernels.turn_f32(PackBlock{piece, rows_NK.row(n) + d, rows_NK.stride, valid, depth});
+      kernels.split(high, low, piece, depth);
+    });
   }
+}
+
+void unpack_rows(const cpu::Target& target, const PackedMatrix& packed, View<float> rows_NK, int64_t first) {
+  const ProductKernels& kernels = *target.products;
+  HONE_CHECK(packed.panel == kernels.panel, "panel {} on {}", packed.panel, target.name);
+  HONE_CHECK(first % packed.panel == 0 && first + rows_NK.rows <= packed.columns && packed.depth == rows_NK.cols,
+             "rows {}+{} of {} for {}x{}", first, rows_NK.rows, rows_NK.cols, packed.columns, packed.depth);
+  const int64_t panel_bytes = packed.panel * packed.depth * size_bytes(DType::f32);
+  for (int64_t n = 0; n < rows_NK.rows; n += packed.panel) {
+    const int64_t valid = std::min(packed.panel, rows_NK.rows - n);
+    if (packed.dtype == DType::f32) {
+      kernels.unturn_f32(PackBlock{rows_NK.row(n), packed.data.data() + (first + n) / packed.panel * panel_bytes,
+                                   rows_NK.stride, valid, packed.depth});
+      continue;
+    }
+    for_pieces(packed, first + n,
+               [&](float* piece, int64_t d, int64_t depth, const uint16_t* high, const uint16_t* low) {
+                 kernels.join(piece, high, low, depth);
+                 kernels.unturn_f32(PackBlock{rows_NK.row(n) + d, piece, rows_NK.stride, valid, depth});
+               });
+  }
+}
+
+void unpack_row(const PackedMatrix& packed, int64_t row, float* out_K) {
+  HONE_CHECK(row >= 0 && row < packed.columns, "row {} of {}", row, packed.columns);
+  const int64_t step = packed.panel, lane = row % packed.panel;
+  const int64_t at = row / packed.panel * step * padded_depth(packed.dtype, packed.depth);
+  if (packed.dtype == DType::f32) {
+    const float* panel = reinterpret_cast<const float*>(packed.data.data()) + at + lane;
+    for (int64_t d = 0; d < packed.depth; ++d) out_K[d] = panel[d * step];
+    return;
+  }
+  const auto* high = reinterpret_cast<const uint16_t*>(packed.data.data());
+  const uint16_t* low = packed.rest.size() > 0 ? packed.rest.data() : nullptr;
+  for (int64_t d = 0; d < packed.depth; ++d) {
+    const int64_t i = at + (d / 2 * step + lane) * 2 + d % 2;
+    const uint32_t rest = low != nullptr ? low[i] : 0;
+    out_K[d] = std::bit_cast<float>(((uint32_t{high[i]} - (rest > 0x8000u)) << 16) | rest);
+  }
+}
+
+void transpose(Context& ctx, PackedMatrix& transposed, const PackedMatrix& packed) {
+  const ProductKernels& kernels = *ctx.target.products;
+  HONE_CHECK(packed.panel == kernels.panel, "panel {} on {}", packed.panel, ctx.target.name);
+  const int64_t panel = packed.panel, N = packed.columns, K = packed.depth, bytes = size_bytes(packed.dtype);
+  const int64_t depth = padded_depth(packed.dtype, N), source_depth = padded_depth(packed.dtype, K);
+  transposed.dtype = packed.dtype;
+  transposed.columns = K;
+  transposed.depth = N;
+  transposed.panel = panel;
+  const int64_t size = round_up(K, panel) * depth * bytes;
+  if (transposed.data.size() < size) {
+    transposed.data = Buffer<char>();  // the old one goes first
+    transposed.data = Buffer<char>(size);
+  }
+  const auto turn = packed.dtype == DType::f32 ? kernels.turn_f32 : kernels.turn_pairs;
+  ctx.team.run(ceil_div(K, panel), [&](int64_t q) {
+    const int64_t k = q * panel;
+    for (int64_t n = 0; n < N; n += panel) {
+      turn(PackBlock{transposed.data.data() + (q * panel * depth + n * panel) * bytes,
+                     packed.data.data() + (n * source_depth + k * panel) * bytes, panel, std::min(panel, K - k),
+                     std::min(panel, N - n)});
+    }
+  });
 }
 
 void pack_transposed(Context& ctx, PackedMatrix& packed, View<const float> w_NK) {
@@ -166,53 +260,59 @@ void product_dw(Context& ctx, View<float> dw_NK, ConstComputeView dy_TN, ConstCo
   const auto pack_tile = f32 ? kernels.tile_f32 : kernels.tile_bf16;
   const auto tiles_product = f32 ? kernels.tiles_f32 : kernels.tiles_bf16;
   const int64_t panels = ceil_div(dw_NK.cols, kernels.panel);
-  const int64_t tiles = ceil_div(dw_NK.rows, kernels.tile_rows);
   const Tiling t = tiling_of(kernels, x_TK.dtype, dw_NK.rows, panels, x_TK.rows);
   const int64_t block_depth = std::min(padded_depth(x_TK.dtype, x_TK.rows), t.depth_block);
   const int64_t panel_bytes = kernels.panel * block_depth * size_bytes(x_TK.dtype);
-  const int64_t tile_bytes = kernels.tile_rows * block_depth * size_bytes(x_TK.dtype);
+  const int64_t row_bytes = block_depth * size_bytes(x_TK.dtype);
+  // Rows of dw a part at a time: the tiles of a vocabulary would take as much memory as its logits.
+  const int64_t part_rows = std::max<int64_t>(1, kTileBytes / (t.row_block * row_bytes)) * t.row_block;
   Arena::Scope scope(ctx.scratch);
   char* x_panels = static_cast<char*>(ctx.scratch.take_bytes(panels * panel_bytes));
-  char* dy_tiles = static_cast<char*>(ctx.scratch.take_bytes(tiles * tile_bytes));
+  char* dy_tiles = static_cast<char*>(
+      ctx.scratch.take_bytes(round_up(std::min(dw_NK.rows, part_rows), kernels.tile_rows) * row_bytes));
   // Tokens upwards, a block of them at a time: the sums stand in dw between blocks.
   for (int64_t token = 0; token < x_TK.rows; token += t.depth_block) {
     const int64_t depth = std::min(t.depth_block, x_TK.rows - token);
     // Packed pieces are as long as this block, so that tiles and panels lie one after the other.
     const int64_t scale = padded_depth(x_TK.dtype, depth) * size_bytes(x_TK.dtype);
     constexpr int64_t kTogether = 8;
-    const int64_t panel_packs = ceil_div(panels, kTogether), tile_packs = ceil_div(tiles, kTogether);
-    ctx.team.run(panel_packs + tile_packs, [&](int64_t task) {
-      const bool is_panel = task < panel_packs;
-      const ConstComputeView& from = is_panel ? x_TK : dy_TN;
-      const int64_t width = is_panel ? kernels.panel : kernels.tile_rows;
-      const int64_t first = (is_panel ? task : task - panel_packs) * kTogether;
-      const int64_t last = std::min(first + kTogether, is_panel ? panels : tiles);
-      for (int64_t i = first; i < last; ++i) {
-        char* out = (is_panel ? x_panels : dy_tiles) + i * width * scale;
-        (is_panel ? pack_panel : pack_tile)(
-            PackBlock{out, from.at(token, i * width), from.stride, std::min(width, from.cols - i * width), depth});
-      }
-    });
-    ctx.team.run(t.num_tasks(), [&](int64_t task) {
-      const int64_t row = task / t.panel_blocks * t.row_block;
-      const int64_t first = task % t.panel_blocks * t.panel_block;
-      for (int64_t panel = first; panel < std::min(first + t.panel_block, panels); ++panel) {
-        ProductBlock block;
-        block.a = dy_tiles + row * scale;
-        block.a_stride = 0;
-        block.rows = std::min(t.row_block, dw_NK.rows - row);
-        block.b = x_panels + panel * kernels.panel * scale;
-        block.panel_stride = 0;
-        block.depth = depth;
-        block.c = dw_NK.row(row) + panel * kernels.panel;
-        block.c_stride = dw_NK.stride;
-        block.cols = std::min<int64_t>(kernels.panel, dw_NK.cols - panel * kernels.panel);
-        block.add = true;
-        block.next = nullptr;
-        block.next_bytes = 0;
-        tiles_product(block);
-      }
-    });
+    for (int64_t part = 0; part < dw_NK.rows; part += part_rows) {
+      const int64_t rows = std::min(part_rows, dw_NK.rows - part), tiles = ceil_div(rows, kernels.tile_rows);
+      const int64_t panel_packs = part == 0 ? ceil_div(panels, kTogether) : 0, tile_packs = ceil_div(tiles, kTogether);
+      ctx.team.run(panel_packs + tile_packs, [&](int64_t task) {
+        const bool is_panel = task < panel_packs;
+        const ConstComputeView& from = is_panel ? x_TK : dy_TN;
+        const int64_t width = is_panel ? kernels.panel : kernels.tile_rows, offset = is_panel ? 0 : part;
+        const int64_t first = (is_panel ? task : task - panel_packs) * kTogether;
+        const int64_t last = std::min(first + kTogether, is_panel ? panels : tiles);
+        for (int64_t i = first; i < last; ++i) {
+          char* out = (is_panel ? x_panels : dy_tiles) + i * width * scale;
+          const int64_t column = offset + i * width;
+          (is_panel ? pack_panel : pack_tile)(
+              PackBlock{out, from.at(token, column), from.stride, std::min(width, from.cols - column), depth});
+        }
+      });
+      ctx.team.run(ceil_div(rows, t.row_block) * t.panel_blocks, [&](int64_t task) {
+        const int64_t row = task / t.panel_blocks * t.row_block;
+        const int64_t first = task % t.panel_blocks * t.panel_block;
+        for (int64_t panel = first; panel < std::min(first + t.panel_block, panels); ++panel) {
+          ProductBlock block;
+          block.a = dy_tiles + row * scale;
+          block.a_stride = 0;
+          block.rows = std::min(t.row_block, rows - row);
+          block.b = x_panels + panel * kernels.panel * scale;
+          block.panel_stride = 0;
+          block.depth = depth;
+          block.c = dw_NK.row(part + row) + panel * kernels.panel;
+          block.c_stride = dw_NK.stride;
+          block.cols = std::min<int64_t>(kernels.panel, dw_NK.cols - panel * kernels.panel);
+          block.add = true;
+          block.next = nullptr;
+          block.next_bytes = 0;
+          tiles_product(block);
+        }
+      });
+    }
   }
 }
 

@@ -19,9 +19,15 @@ struct PackedMatrix {
   int64_t depth = 0;    // length of its sums
   int64_t panel = 0;
   Buffer<char> data;
+  // Of exact bf16: the lower halves of the floats whose rounded upper halves are `data`, in the same order. A float
+  // halfway between two bf16 is held one unit in the last place nearer to the one it rounds to; every other is exact.
+  Buffer<uint16_t> rest;
 
-  static PackedMatrix allocate(const cpu::Target& target, DType dtype, int64_t columns, int64_t depth);
-  int64_t size_bytes() const { return data.size_bytes(); }
+  // exact: unpacks to the floats that were packed. Float32 always does.
+  static PackedMatrix allocate(const cpu::Target& target, DType dtype, int64_t columns, int64_t depth,
+                               bool exact = false);
+  bool exact() const { return dtype == DType::f32 || rest.size() > 0; }
+  int64_t size_bytes() const { return data.size_bytes() + rest.size_bytes(); }
 };
 
 enum class Store { overwrite, add };
@@ -31,11 +37,19 @@ void pack(Context& ctx, PackedMatrix& packed, View<const float> w_NK);
 // The same for the panels that some rows of W fill, from row `first` on, on the calling thread alone: for a loader that
 // has just made them. `first` is a multiple of packed.panel, and so is their number but at the end of W.
 void pack_rows(const cpu::Target& target, PackedMatrix& packed, View<const float> rows_NK, int64_t first);
+// The way back: rows [first, first + rows_NK.rows) as floats; bf16 that is not exact as it was rounded.
+void unpack_rows(const cpu::Target& target, const PackedMatrix& packed, View<float> rows_NK, int64_t first);
+// One row, any: for look-ups.
+void unpack_row(const PackedMatrix& packed, int64_t row, float* out_K);
 // Packs W for dx = dy W: columns = K, depth = N.
 void pack_transposed(Context& ctx, PackedMatrix& packed, View<const float> w_NK);
 
+// The same out of what pack() made, in the compute dtype; `transposed` is shaped for it and its memory grows if need
+// be.
+void transpose(Context& ctx, PackedMatrix& transposed, const PackedMatrix& packed);
+
 // y[t][n] (=, +=) sum over d of x[t][d] * packed[d][n]. With Store::add the accumulator starts from y.
-// Forward with pack(), dx with pack_transposed().
+// Forward with pack(), dx with transpose() or pack_transposed().
 void product(Context& ctx, View<float> y_TN, ConstComputeView x_TD, const PackedMatrix& packed, Store store);
 
 // dw[n][k] += sum over t upwards of dy[t][n] * x[t][k]; the accumulator starts from dw.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <vector>
 
 #include "core/random.h"
@@ -223,6 +224,82 @@ TEST(Products, RefuseShapesAndTypesThatDoNotFit) {
   EXPECT_THROW(pack_transposed(ctx, packed, x.view(3, 4)), Bug);
   packed.dtype = DType::bf16;
   EXPECT_THROW(product(ctx, y.view(3, 3), x.view(3, 4), packed, Store::overwrite), Bug);
+}
+
+TEST(Products, TransposedPanelsAreThoseOfTheTransposedMatrix) {
+  for (const cpu::Target* target : targets()) {
+    Context ctx(2, *target);
+    for (const DType dtype : kDTypes) {
+      PackedMatrix turned;  // grows
+      for (const auto& [N, K] : {std::pair<int64_t, int64_t>{1, 1}, {5, 17}, {17, 5}, {48, 96}, {97, 50}, {31, 100}}) {
+        Matrix w(DType::f32, N, K, 1, 8);
+        PackedMatrix packed = PackedMatrix::allocate(*target, dtype, N, K, N % 2 == 0);
+        PackedMatrix expected = PackedMatrix::allocate(*target, dtype, K, N);
+        pack(ctx, packed, w.f32());
+        pack_transposed(ctx, expected, w.f32());
+        transpose(ctx, turned, packed);
+        ASSERT_EQ(turned.depth, N);
+        ASSERT_EQ(turned.columns, K);
+        EXPECT_EQ(std::memcmp(turned.data.data(), expected.data.data(), static_cast<size_t>(expected.data.size())), 0)
+            << target->name << " " << name(dtype) << " " << N << "x" << K;
+      }
+    }
+  }
+}
+
+TEST(Products, PackedFloatsComeBack) {
+  for (const cpu::Target* target : targets()) {
+    Context ctx(1, *target);
+    for (const DType dtype : kDTypes) {
+      for (const bool exact : {false, true}) {
+        for (const auto& [N, K] : {std::pair<int64_t, int64_t>{1, 1}, {17, 5}, {50, 97}, {96, 131}}) {
+          Matrix w(DType::f32, N, K, 3, 9);
+          PackedMatrix packed = PackedMatrix::allocate(*target, dtype, N, K, exact);
+          pack(ctx, packed, w.f32());
+          std::vector<float> back(static_cast<size_t>(N * K)), row(static_cast<size_t>(K));
+          unpack_rows(*target, packed, View<float>(back.data(), N, K), 0);
+          for (int64_t n = 0; n < N; ++n) {
+            unpack_row(packed, n, row.data());
+            for (int64_t k = 0; k < K; ++k) {
+              const float stored = w.f32()(n, k);
+              const float expected = packed.exact() ? stored : static_cast<float>(bf16(stored));
+              ASSERT_EQ(back[static_cast<size_t>(n * K + k)], expected) << name(dtype) << " " << n << " " << k;
+              ASSERT_EQ(row[static_cast<size_t>(k)], expected);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Products, AFloatBetweenTwoBf16IsHeldNextToItselfAndRoundsTheSame) {
+  const uint32_t patterns[] = {0x3f808000u, 0x3f818000u, 0xbf808000u, 0xbf818000u, 0x3f807fffu, 0x3f808001u,
+                               0x7f7fffffu, 0x00008000u, 0x00018000u, 0x80000000u, 0x7f800000u, 0xff800000u};
+  for (const cpu::Target* target : targets()) {
+    const auto K = static_cast<int64_t>(std::size(patterns));
+    std::vector<float> values, back(static_cast<size_t>(K));
+    for (const uint32_t pattern : patterns) values.push_back(std::bit_cast<float>(pattern));
+    PackedMatrix packed = PackedMatrix::allocate(*target, DType::bf16, 1, K, true);
+    PackedMatrix rounded = PackedMatrix::allocate(*target, DType::bf16, 1, K);
+    pack_rows(*target, packed, View<const float>(values.data(), 1, K), 0);
+    pack_rows(*target, rounded, View<const float>(values.data(), 1, K), 0);
+    EXPECT_EQ(std::memcmp(packed.data.data(), rounded.data.data(), static_cast<size_t>(packed.data.size())), 0);
+    unpack_rows(*target, packed, View<float>(back.data(), 1, K), 0);
+    for (size_t k = 0; k < std::size(patterns); ++k) {
+      const uint32_t u = patterns[k], odd = u >> 16 & 1;
+      const uint32_t expected = (u & 0xffffu) == 0x8000u ? u + 2 * odd - 1 : u;
+      EXPECT_EQ(std::bit_cast<uint32_t>(back[k]), expected) << target->name << " " << u;
+    }
+    // what is not a number stays one
+    for (const uint32_t nan : {0x7fffffffu, 0x7f800001u, 0xffc00000u}) {
+      values[0] = std::bit_cast<float>(nan);
+      pack_rows(*target, packed, View<const float>(values.data(), 1, K), 0);
+      unpack_rows(*target, packed, View<float>(back.data(), 1, K), 0);
+      EXPECT_TRUE(back[0] != back[0]);
+      unpack_rows(*target, rounded, View<float>(back.data(), 1, K), 0);
+    }
+  }
 }
 
 }  // namespace

@@ -49,6 +49,13 @@ struct ProductKernels {
   // Panel pieces from in[valid][depth]: rows become columns.
   void (*turn_f32)(const PackBlock&);
   void (*turn_f32_to_bf16)(const PackBlock&);
+  // The way back, in[depth][panel] to out[valid][depth]; stride is that of `out`.
+  void (*unturn_f32)(const PackBlock&);
+  // Pairs: a block of in[ceil(valid / 2)][panel][2] to out[ceil(depth / 2)][panel][2]: rows become columns.
+  void (*turn_pairs)(const PackBlock&);
+  // A panel piece of floats to one of bf16 and the rest of each float, and the way back; low may be nullptr: zeros.
+  void (*split)(uint16_t* high, uint16_t* low, const float* piece, int64_t depth);
+  void (*join)(float* piece, const uint16_t* high, const uint16_t* low, int64_t depth);
   // Panel pieces from in[depth][valid].
   void (*panel_f32)(const PackBlock&);
   void (*panel_f32_to_bf16)(const PackBlock&);
