@@ -10,6 +10,7 @@
 #include "bench/speculation.h"
 #include "bench/tokenize.h"
 #include "bench/train.h"
+#include "bench/train_memory.h"
 #include "bench/train_work.h"
 #include "core/error.h"
 
@@ -25,6 +26,7 @@ struct Bench {
 constexpr Bench kBenches[] = {
     {"gemm", run_gemm},
     {"train", run_train},
+    {"train_memory", run_train_memory},
     {"rollout", run_rollout},
     {"tokenize", run_tokenize},
     {"load", run_load},

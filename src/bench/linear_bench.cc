@@ -51,7 +51,7 @@ LinearBench::LinearBench(kernels::Context& ctx, const Peer& peer, DType dtype, L
     auto packed = kernels::PackedMatrix::allocate(ctx.target, dtype, forward ? N : K, forward ? K : N);
     forward ? pack(ctx, packed, w_NK.view(N, K)) : pack_transposed(ctx, packed, w_NK.view(N, K));
     for (int i = 0; i < copies; ++i) {
-      weights_.push_back({packed.dtype, packed.columns, packed.depth, packed.panel, packed.data.copy()});
+      weights_.push_back({packed.dtype, packed.columns, packed.depth, packed.panel, packed.data.copy(), {}});
     }
   }
   if (peer) choose_peer(peer, w_NK);

@@ -128,9 +128,9 @@ struct Times {
   }
 };
 
-// Weights in both forms, the file in page cache and once more as it is read.
-double needed_bytes(const ModelConfig& config, DType dtype) {
-  return static_cast<double>(config.num_parameters()) * (4.0 + static_cast<double>(size_bytes(dtype)) + 2.0 + 0.2);
+// Weights, the file in page cache and once more as it is read.
+double needed_bytes(const ModelConfig& config) {
+  return static_cast<double>(config.num_parameters()) * (4.0 + 2.0 + 0.2);
 }
 
 io::Json numbers(const std::vector<double>& values) {
@@ -148,8 +148,7 @@ void measure(const Options& options, kernels::Context& ctx, DType dtype, const s
   Times sample, train, read, cached, disk_sample, disk_read;
   const ModelConfig config = weights::load_config(folder);
   const auto load = [&](Times& times, DecoderUse use) {
-    touch_memory(
-        ctx, use == DecoderUse::sample ? Decoder::sampling_weight_bytes(config, dtype) : needed_bytes(config, dtype));
+    touch_memory(ctx, Decoder::weight_bytes(config, dtype, use));
     std::unique_ptr<Decoder> decoder;
     times.add([&] { decoder = weights::load_decoder(ctx, folder, dtype, use); });
   };
@@ -215,7 +214,7 @@ int run_load(const Options& options) {
     return 0;
   }
   for (const ModelShape& shape : chosen_shapes(options.families)) {
-    const double needed = needed_bytes(shape.config(), dtype);
+    const double needed = needed_bytes(shape.config());
     if (needed > static_cast<double>(available_bytes())) {
       options.print(fmt::format("load_{}: left out, it takes {:.1f} GiB of memory", shape.name, needed * 0x1p-30));
       continue;

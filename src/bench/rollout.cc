@@ -117,7 +117,7 @@ class StepRest {
   void run(kernels::Context& ctx, KvCache& kv) {
     const ModelConfig& c = decoder_.config();
     kernels::rope_tables(ctx, cos_TR_, sin_TR_, batch_.positions, inv_freq_, 1.0f);
-    kernels::embedding_forward(ctx, h_TD_, batch_.ids, decoder_.parameters()[layout_.embedding].master());
+    kernels::embedding_forward(ctx, h_TD_, batch_.ids, decoder_.parameters()[layout_.embedding].forward());
     for (size_t l = 0; l < layout_.layers.size(); ++l) {
       const LayerLayout& layer = layout_.layers[l];
       norm(ctx, layer.input_norm);

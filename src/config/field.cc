@@ -184,9 +184,17 @@ Json Field::value() const {
 }
 
 std::string Field::type_text() const {
-  constexpr const char* kTexts[] = {
-      "true or false",   "integer",         "number",         "text",         "text or a list of texts",
-      "list of numbers", "integer or null", "number or null", "text or null", "group of any keys"};
+  constexpr const char* kTexts[] = {"true or false",
+                                    "integer",
+                                    "number",
+                                    "text",
+                                    "text or a list of texts",
+                                    "list of numbers",
+                                    "true, false or null",
+                                    "integer or null",
+                                    "number or null",
+                                    "text or null",
+                                    "group of any keys"};
   return kTexts[target_.index()];
 }
 

@@ -24,7 +24,8 @@ enum class Effect {
 class Field {
  public:
   using Target = std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*, std::vector<double>*,
-                              std::optional<int64_t>*, std::optional<double>*, std::optional<std::string>*, io::Json*>;
+                              std::optional<bool>*, std::optional<int64_t>*, std::optional<double>*,
+                              std::optional<std::string>*, io::Json*>;
   Field(std::string key, Target target, std::string doc);
 
   // Builder calls; each gives the field back. Bounds hold for every number in a list; null is free of them.

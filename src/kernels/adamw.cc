@@ -19,6 +19,13 @@ void adamw_step(Context& ctx, View<float> w, View<float> m, View<float> v, View<
              v.size(), g.size());
   HONE_CHECK(w.contiguous() && m.contiguous() && v.contiguous() && g.contiguous(), "strides {} {} {} {}", w.stride,
              m.stride, v.stride, g.stride);
+  ctx.team.run(num_tiles(size), [&](int64_t tile) {
+    const int64_t at = tile * kTile;
+    adamw_range(ctx.target, w.data + at, m.data + at, v.data + at, g.data + at, std::min(kTile, size - at), options);
+  });
+}
+
+cpu::AdamWCoefficients coefficients(const AdamW& options) {
   HONE_CHECK(options.step >= 1, "step {}", options.step);
   cpu::AdamWCoefficients c = {};
   c.lr = options.lr;
@@ -31,10 +38,12 @@ void adamw_step(Context& ctx, View<float> w, View<float> m, View<float> v, View<
   c.inv_c1 = static_cast<float>(1.0 / (1.0 - fixed::int_pow(options.beta1, options.step)));
   c.inv_c2 = static_cast<float>(1.0 / (1.0 - fixed::int_pow(options.beta2, options.step)));
   c.gradient_scale = options.gradient_scale;
-  ctx.team.run(num_tiles(size), [&](int64_t tile) {
-    const int64_t at = tile * kTile;
-    ctx.target.rows->update->adamw(w.data + at, m.data + at, v.data + at, g.data + at, std::min(kTile, size - at), c);
-  });
+  return c;
+}
+
+void adamw_range(const cpu::Target& target, float* w, float* m, float* v, const float* g, int64_t size,
+                 const AdamW& options) {
+  target.rows->update->adamw(w, m, v, g, size, coefficients(options));
 }
 
 double sum_of_squares(Context& ctx, View<const float> g) {

@@ -3,6 +3,7 @@
 
 #include "core/view.h"
 #include "kernels/context.h"
+#include "kernels/cpu/row_kernels.h"
 
 namespace hone::kernels {
 
@@ -14,6 +15,11 @@ struct AdamW {
 
 // w, m, v updated in place: w -= lr * (weight_decay * w + (m / c1) / (sqrt(v / c2) + eps)).
 void adamw_step(Context& ctx, View<float> w, View<float> m, View<float> v, View<const float> g, const AdamW& options);
+
+cpu::AdamWCoefficients coefficients(const AdamW& options);
+// The same on the calling thread.
+void adamw_range(const cpu::Target& target, float* w, float* m, float* v, const float* g, int64_t size,
+                 const AdamW& options);
 
 // Sum of squares in double over fixed tiles and a fixed order; infinite or NaN when any element is.
 double sum_of_squares(Context& ctx, View<const float> g);

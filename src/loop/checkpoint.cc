@@ -12,6 +12,7 @@
 #include "io/safetensors.h"
 #include "io/system_calls.h"
 #include "io/yaml.h"
+#include "weights/adapter_folder.h"
 #include "weights/hf_folder.h"
 
 namespace hone {
@@ -19,6 +20,7 @@ namespace hone {
 namespace {
 
 constexpr int64_t kFormatVersion = 1;
+constexpr const char* kFirstForm = "all weights, float32 moments";  // of checkpoints that do not say
 constexpr std::string_view kPrefix = "global_step_";
 
 std::string moments_path(const std::string& checkpoint) {
@@ -37,15 +39,20 @@ bool is_complete(const std::string& checkpoint) {
 }
 
 // Moments carry the name of the parameter's first tensor: q_proj stands for q, k and v.
-std::string moment_name(const Parameter& parameter, const char* which) {
-  return fmt::format("{}.{}", parameter.pieces().front().name, which);
-}
+std::string moments_name(const Parameter& parameter) { return parameter.pieces().front().name; }
 
 // A checkpoint has to be worth going on from.
 void check_finite(const Decoder& decoder) {
-  for (const Parameter& parameter : decoder.parameters()) {
-    const View<const float> w = parameter.master();
-    if (std::all_of(w.data, w.data + w.size(), [](float x) { return std::isfinite(x); })) continue;
+  for (const Parameter& parameter : decoder.trained()) {
+    constexpr int64_t kTogether = 1 << 16;
+    std::vector<float> w(static_cast<size_t>(std::min(parameter.size(), kTogether)));
+    bool finite = true;
+    for (int64_t begin = 0; begin < parameter.size() && finite; begin += kTogether) {
+      const int64_t size = std::min(kTogether, parameter.size() - begin);
+      parameter.read(begin, size, w.data());
+      finite = std::all_of(w.begin(), w.begin() + size, [](float x) { return std::isfinite(x); });
+    }
+    if (finite) continue;
     throw Error(fmt::format("{}: weights are not finite, so nothing is saved", parameter.pieces().front().name),
                 "go on from an older checkpoint with a lower learning rate", 4);
   }
@@ -61,6 +68,7 @@ io::Json to_json(const TrainingState& s) {
   json.set("draw", s.position.draw);
   json.set("version", int64_t{s.version});
   json.set("optimizer_steps", s.optimizer_steps);
+  json.set("form", s.form);
   json.set("numeric_mode", s.numeric_mode);
   json.set("data_hash", s.data_hash);
   return json;
@@ -101,20 +109,26 @@ std::vector<int64_t> list_checkpoints(const std::string& folder) {
   return steps;
 }
 
-void save_checkpoint(const std::string& folder, const TrainingState& state, Decoder& decoder, Optimizer& optimizer,
-                     const std::string& source_folder, const std::function<void(const std::string& folder)>& more) {
+void save_checkpoint(const std::string& folder, const TrainingState& state, const Decoder& decoder,
+                     const Optimizer& optimizer, const SaveOptions& options,
+                     const std::function<void(const std::string& folder)>& more) {
   check_finite(decoder);
   io::make_folders(folder);
   io::AtomicFolder checkpoint(checkpoint_path(folder, state.global_step));
-  weights::save_model(decoder, checkpoint.path(), source_folder);
+  if (decoder.lora().rank == 0) {
+    weights::save_model(decoder, checkpoint.path(), options.source_folder);
+  } else {
+    weights::save_adapter(decoder, checkpoint.path(), options.source_folder);
+  }
+  if (decoder.lora().rank > 0 && options.merged) {
+    const std::string merged = io::join_path(checkpoint.path(), "merged");
+    io::make_folders(merged);
+    weights::save_model(decoder, merged, options.source_folder);
+  }
   io::make_folders(state_folder(checkpoint.path()));
   io::SafetensorsWriter writer;
-  const auto& parameters = decoder.parameters();
-  for (size_t p = 0; p < parameters.size(); ++p) {
-    const std::vector<int64_t> shape{parameters[p].rows(), parameters[p].cols()};
-    writer.add(moment_name(parameters[p], "m"), shape, io::StoredType::f32, optimizer.first_moment(p).data);
-    writer.add(moment_name(parameters[p], "v"), shape, io::StoredType::f32, optimizer.second_moment(p).data);
-  }
+  const auto& parameters = decoder.trained();
+  for (size_t p = 0; p < parameters.size(); ++p) optimizer.moments()[p].add_to(writer, moments_name(parameters[p]));
   writer.write(moments_path(checkpoint.path()));
   io::write_json(io::join_path(state_folder(checkpoint.path()), "state.json"), to_json(state));
   io::write_file(config_path(checkpoint.path()), state.config);
@@ -150,6 +164,7 @@ TrainingState read_training_state(const std::string& checkpoint) {
   s.position = {at["epoch"].as_int(), at["epoch_index"].as_int(), at["draw"].value().as_uint()};
   s.version = static_cast<int32_t>(at["version"].as_int());
   s.optimizer_steps = at["optimizer_steps"].as_int();
+  s.form = at.find("form") ? at["form"].as_string() : kFirstForm;
   s.numeric_mode = at["numeric_mode"].as_string();
   s.data_hash = at["data_hash"].as_string();
   if (const std::string config = config_path(checkpoint); io::exists(config)) s.config = io::read_file(config);
@@ -172,7 +187,9 @@ TrainingState check_checkpoint(const std::string& checkpoint) {
   const TrainingState state = read_training_state(checkpoint);
   io::read_json(io::join_path(checkpoint, "config.json"));
   io::parse_yaml(state.config, config_path(checkpoint));
-  const io::SafetensorsReader weights(checkpoint), moments(moments_path(checkpoint));
+  const bool is_adapter = weights::is_adapter_folder(checkpoint);
+  const io::SafetensorsReader weights(is_adapter ? io::join_path(checkpoint, "adapter_model.safetensors") : checkpoint);
+  const io::SafetensorsReader moments(moments_path(checkpoint));
   return state;
 }
 
@@ -200,13 +217,8 @@ std::optional<int64_t> newest_sound_checkpoint(const std::string& folder, int64_
 void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const TrainingState& state,
                     Optimizer& optimizer) {
   const io::SafetensorsReader file(moments_path(checkpoint));
-  const auto& parameters = decoder.parameters();
-  for (size_t p = 0; p < parameters.size(); ++p) {
-    const std::vector<int64_t> shape{parameters[p].rows(), parameters[p].cols()};
-    for (const auto& [which, moment] : {std::pair{"m", optimizer.first_moment(p)}, {"v", optimizer.second_moment(p)}}) {
-      io::read_floats(file.at(moment_name(parameters[p], which), shape), 0, moment.size(), moment.data);
-    }
-  }
+  const auto& parameters = decoder.trained();
+  for (size_t p = 0; p < parameters.size(); ++p) optimizer.moments()[p].read_from(file, moments_name(parameters[p]));
   optimizer.set_num_steps(state.optimizer_steps);
 }
 

@@ -1,5 +1,6 @@
 // Checkpoint: FOLDER/global_step_N is a plain Hugging Face folder with the training state beside it:
-//   config.json, model.safetensors (float32 masters), tokenizer files
+//   config.json, model.safetensors (float32), tokenizer files; or, where adapters are trained, adapter_config.json and
+//     adapter_model.safetensors, and on request merged/, a Hugging Face folder with all weights
 //   training_state/state.json, training_state/optimizer.safetensors
 //   training_state/config.yaml         effective options of the run that saved it
 //   training_state/speculation.json    what speculation's decisions depend on, where it is on
@@ -28,6 +29,7 @@ struct TrainingState {
   int32_t version = 0;          // of the policy
   int64_t optimizer_steps = 0;  // applied
   std::string kind;             // "grpo" or "sft": one cannot go on as the other
+  std::string form;             // of what is trained and of its moments: another one cannot go on from it
   std::string numeric_mode;
   std::string data_hash;
   std::string config;       // effective options, YAML; empty in checkpoints that were saved without
@@ -41,9 +43,15 @@ std::optional<int64_t> step_of_checkpoint(const std::string& path);
 // Steps of the complete checkpoints in the folder, ascending.
 std::vector<int64_t> list_checkpoints(const std::string& folder);
 
+struct SaveOptions {
+  std::string source_folder;  // of tokenizer files, and the model that adapters belong to
+  bool merged = false;        // adapters also merged into the weights
+};
+
 // `more` puts what else a kind of run has to keep beside state.json, given that folder.
-void save_checkpoint(const std::string& folder, const TrainingState& state, Decoder& decoder, Optimizer& optimizer,
-                     const std::string& source_folder, const std::function<void(const std::string& folder)>& more = {});
+void save_checkpoint(const std::string& folder, const TrainingState& state, const Decoder& decoder,
+                     const Optimizer& optimizer, const SaveOptions& options,
+                     const std::function<void(const std::string& folder)>& more = {});
 // The folder of state.json.
 std::string state_folder(const std::string& checkpoint);
 

@@ -14,6 +14,7 @@
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "models/tiny_config.h"
+#include "weights/adapter_folder.h"
 #include "weights/hf_folder.h"
 
 namespace hone {
@@ -26,17 +27,22 @@ class Checkpoint : public ::testing::Test {
   Checkpoint() : folder_((fs::temp_directory_path() / ("hone-checkpoint-" + std::to_string(::getpid()))).string()) {
     fs::remove_all(folder_);
     decoder_.initialize(1);
-    for (size_t p = 0; p < decoder_.parameters().size(); ++p) {
-      fill(optimizer_.first_moment(p), p, 0);
-      fill(optimizer_.second_moment(p), p, 1);
-    }
-    optimizer_.set_num_steps(5);
+    decoder_.allocate_gradients();
+    take_steps(decoder_, optimizer_);
   }
   ~Checkpoint() override { fs::remove_all(folder_); }
 
-  static void fill(View<float> values, size_t p, uint32_t which) {
-    for (int64_t i = 0; i < values.size(); ++i) {
-      values[i] = random_normal({2, Stream::test}, p, which, static_cast<uint32_t>(i));
+  // Five, with gradients that are the same for every decoder.
+  static void take_steps(Decoder& decoder, Optimizer& optimizer) {
+    kernels::Context ctx(1);
+    for (uint32_t step = 0; step < 5; ++step) {
+      for (size_t p = 0; p < decoder.trained().size(); ++p) {
+        const View<float> g = decoder.trained()[p].gradient();
+        for (int64_t i = 0; i < g.size(); ++i) {
+          g[i] = random_normal({2, Stream::test}, p, step, static_cast<uint32_t>(i));
+        }
+      }
+      optimizer.step(ctx, decoder, 1e-3);
     }
   }
   TrainingState state_of(int64_t step) const {
@@ -51,7 +57,7 @@ class Checkpoint : public ::testing::Test {
     state.config = "actor:\n  lr: 1e-4\n";
     return state;
   }
-  void save(int64_t step) { save_checkpoint(folder_, state_of(step), decoder_, optimizer_, ""); }
+  void save(int64_t step) { save_checkpoint(folder_, state_of(step), decoder_, optimizer_, {}); }
 
   std::string folder_;
   Decoder decoder_{tiny_model_config(23, 6), DType::f32};
@@ -71,9 +77,64 @@ TEST_F(Checkpoint, StateWeightsAndMomentsComeBackToTheBit) {
   load_optimizer(path, *decoder, read_training_state(path), optimizer);
   EXPECT_EQ(optimizer.num_steps(), 5);
   for (size_t p = 0; p < decoder_.parameters().size(); ++p) {
-    EXPECT_TRUE(same_bits(decoder->parameters()[p].master(), decoder_.parameters()[p].master()));
-    EXPECT_TRUE(same_bits(optimizer.first_moment(p), optimizer_.first_moment(p)));
-    EXPECT_TRUE(same_bits(optimizer.second_moment(p), optimizer_.second_moment(p)));
+    EXPECT_TRUE(same_bits(decoder->parameters()[p].values().view(), decoder_.parameters()[p].values().view()));
+    EXPECT_TRUE(same_bits(optimizer.moments()[p].first().view(), optimizer_.moments()[p].first().view()));
+    EXPECT_TRUE(same_bits(optimizer.moments()[p].second().view(), optimizer_.moments()[p].second().view()));
+  }
+}
+
+TEST_F(Checkpoint, EveryFormGoesOnToTheSameBitsAndNoOtherCan) {
+  constexpr MomentForm kForms[] = {MomentForm::f32, MomentForm::bf16, MomentForm::bits8};
+  const LoraConfig lora{3, 5.0, {"q_proj", "down_proj"}};
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const bool adapted : {false, true}) {
+      for (const MomentForm form : kForms) {
+        SCOPED_TRACE(fmt::format("{} {} adapters {}", name(dtype), name(form), adapted));
+        kernels::Context ctx(1);
+        const auto make = [&] {
+          const ModelConfig config = tiny_model_config(23, 6);
+          auto decoder =
+              adapted ? std::make_unique<Decoder>(config, dtype, lora) : std::make_unique<Decoder>(config, dtype);
+          decoder->initialize(1);
+          if (adapted) decoder->initialize_adapters(ctx, 2);
+          decoder->allocate_gradients();
+          return decoder;
+        };
+        const auto first = make();
+        OptimizerOptions options;
+        options.moments = form;
+        Optimizer optimizer(*first, options);
+        take_steps(*first, optimizer);
+        fs::remove_all(folder_);
+        save_checkpoint(folder_, state_of(7), *first, optimizer, {});
+        const std::string path = checkpoint_path(folder_, 7);
+        EXPECT_EQ(check_checkpoint(path), state_of(7));
+
+        auto second = make();
+        if (adapted) {
+          EXPECT_FALSE(io::exists(path + "/model.safetensors"));
+          weights::load_adapter(ctx, *second, path);
+        } else {
+          second = weights::load_decoder(path, dtype);
+          second->allocate_gradients();
+        }
+        Optimizer restored(*second, options);
+        load_optimizer(path, *second, read_training_state(path), restored);
+        take_steps(*first, optimizer);
+        take_steps(*second, restored);
+        for (size_t p = 0; p < first->trained().size(); ++p) {
+          EXPECT_TRUE(same_bits(first->trained()[p].values().view(), second->trained()[p].values().view()));
+          EXPECT_TRUE(same_bits(optimizer.moments()[p].second().view(), restored.moments()[p].second().view()));
+        }
+        for (const MomentForm other : kForms) {
+          if (other == form) continue;
+          OptimizerOptions others;
+          others.moments = other;
+          Optimizer wrong(*second, others);
+          EXPECT_THROW(load_optimizer(path, *second, state_of(7), wrong), Error) << name(other);
+        }
+      }
+    }
   }
 }
 
@@ -214,7 +275,7 @@ TEST_F(Checkpoint, ASaveThatFailsLeavesTheOlderOneWhole) {
   for (const rlim_t limit : {rlim_t{0}, rlim_t{100}, size / 3, size / 2, size - 1}) {
     const rlimit now{limit, before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &now), 0);
-    decoder_.parameters()[0].master()[0] += 1.0f;
+    decoder_.parameters()[0].set(0, decoder_.parameters()[0].get(0) + 1.0f);
     for (const int64_t step : {3, 4}) {
       try {
         save(step);
@@ -226,7 +287,7 @@ TEST_F(Checkpoint, ASaveThatFailsLeavesTheOlderOneWhole) {
     EXPECT_EQ(list_checkpoints(folder_), (std::vector<int64_t>{3}));
     EXPECT_EQ(read_training_state(path), state_of(3));
     const auto decoder = weights::load_decoder(path, DType::f32);
-    EXPECT_NE(decoder->parameters()[0].master()[0], decoder_.parameters()[0].master()[0]);
+    EXPECT_NE(decoder->parameters()[0].get(0), decoder_.parameters()[0].get(0));
   }
   ::signal(SIGXFSZ, SIG_DFL);
   EXPECT_EQ(failed, 10);

@@ -18,13 +18,14 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
   options.max_to_keep = recipe.trainer.max_actor_ckpt_to_keep.value_or(0);
   options.data_hash = fmt::format("{:016x}", data_hash(inputs.train, inputs.end_ids.ids));
   options.numeric_mode = numeric_mode(dtype, ctx.target);
-  options.num_parameters = inputs.config.num_parameters();
-  options.summary =
-      fmt::format("{} steps of {} prompts x {} answers, updates of {} prompts; {} parameters, {} on {}, {} threads, "
-                  "recomputing {}",
-                  options.total_steps, recipe.data.train_batch_size, recipe.rollout.n, recipe.actor.ppo_mini_batch_size,
-                  options.num_parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads(),
-                  name(inputs.trainer.recompute));
+  options.num_parameters = inputs.saved_parameters(recipe.model.lora.lora_save_merged);
+  options.form = training_form(inputs.lora, inputs.trainer.optimizer.moments);
+  options.summary = fmt::format(
+      "{} steps of {} prompts x {} answers, updates of {} prompts; {}, {} on {}, {} threads, "
+      "recomputing {}",
+      options.total_steps, recipe.data.train_batch_size, recipe.rollout.n, recipe.actor.ppo_mini_batch_size,
+      inputs.parameters_text(), options.numeric_mode, ctx.target.name, ctx.team.num_threads(),
+      name(inputs.trainer.recompute));
   if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
   GrpoTraining training(recipe, inputs, ctx, run, dtype);

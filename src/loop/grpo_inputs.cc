@@ -68,7 +68,7 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   InputOptions options;
   options.folder = recipe.model.path;
   options.load_format = recipe.model.load_format;
-  options.needs_weight_files = flags.check_only || starts_from_model(recipe.trainer);
+  options.needs_weight_files = flags.check_only || starts_from_model(recipe.trainer) || recipe.model.lora.is_on();
   options.custom_chat_template = recipe.model.custom_chat_template.value_or("");
   options.chat_arguments = recipe.data.apply_chat_template_kwargs;
   options.longest_key = "data.max_prompt_length + data.max_response_length";
@@ -76,6 +76,7 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   options.dtype = dtype;
   options.trainer = trainer_options(actor.optim, actor.grad_clip,
                                     std::max(actor.ppo_max_token_len_per_gpu, longest_sequence(recipe)));
+  options.lora = recipe.model.lora;
   options.recompute = recipe.model.recompute.choice();
   options.trainer.share_prompts = actor.use_prefix_grouper;
   if (!actor.use_dynamic_bsz) options.trainer.micro_batch_sequences = actor.ppo_micro_batch_size_per_gpu.value_or(0);

@@ -67,7 +67,8 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
       inputs_(inputs),
       run_(run),
       decoder_(starting_decoder(ctx, run.checkpoint(), recipe.model.path, recipe.model.load_format,
-                                static_cast<uint64_t>(recipe.trainer.seed), dtype)),
+                                static_cast<uint64_t>(recipe.trainer.seed), dtype, inputs.lora,
+                                recipe.model.lora.lora_adapter_path)),
       trainer_(ctx, *decoder_, inputs.trainer),
       engine_(ctx, *decoder_, *inputs.engine),
       rollout_(recipe, inputs, engine_, run.quiet()) {
@@ -237,7 +238,8 @@ int GrpoTraining::loop() {
                      state.version = decoder_->version();
                      state.optimizer_steps = trainer_.optimizer().num_steps();
                      state.speculation = speculation_ ? speculation_text(*speculation_) : "";
-                     save_checkpoint(folder, state, *decoder_, trainer_.optimizer(), recipe_.model.path,
+                     save_checkpoint(folder, state, *decoder_, trainer_.optimizer(),
+                                     {recipe_.model.path, recipe_.model.lora.lora_save_merged},
                                      [&](const std::string& more) { rollout_.save(more); });
                    },
                    [&](const Metrics& metrics) { return step_line(metrics, run_.total_steps()); });

@@ -71,10 +71,9 @@ Inference::Inference(const std::string& folder, Tokenizer tokenizer, const std::
   const ModelConfig config = weights::load_config(folder);
   check_vocabulary(folder, tokenizer_, config);
   const EngineOptions options = choose(config, dtype);
-  check_memory({{"packed weights and the embedding", Decoder::sampling_weight_bytes(config, dtype)},
+  check_memory({{"weights", Decoder::weight_bytes(config, dtype, DecoderUse::sample)},
                 {"KV cache", KvCache::memory_bytes(config, dtype, options.num_kv_blocks)}});
-  decoder_ = std::make_unique<Decoder>(config, dtype, DecoderUse::sample);
-  weights::load_weights(ctx_, *decoder_, folder);
+  decoder_ = weights::load_decoder(ctx_, folder, dtype, DecoderUse::sample);
   engine_ = std::make_unique<Engine>(ctx_, *decoder_, options);
 }
 

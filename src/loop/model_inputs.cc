@@ -27,14 +27,22 @@ int64_t planned_kv_blocks(const InputOptions& options, const ModelConfig& config
   return std::max(least, std::min(options.engine->num_kv_blocks, held));
 }
 
+double trained_parameters(const ModelConfig& config, const LoraConfig& lora) {
+  return static_cast<double>(lora.rank > 0 ? LoraLayout(ModelLayout(config), lora).num_parameters()
+                                           : config.num_parameters());
+}
+
 std::vector<MemoryPart> memory_parts(const InputOptions& options, const ModelConfig& config,
-                                     const TrainerOptions& trainer, const std::optional<EngineOptions>& engine) {
-  const int64_t bytes_per_weight = 4 + 2 * size_bytes(options.dtype);
-  std::vector<MemoryPart> parts{
-      {"weights (float32) and their packed forms", static_cast<double>(config.num_parameters() * bytes_per_weight)},
-      {"gradients, moments, activations, logits",
-       Trainer::memory_bytes(config, options.dtype, trainer,
-                             {static_cast<double>(options.longest_sequence), options.step_ids, options.score_ids})}};
+                                     const TrainerOptions& trainer, const LoraConfig& lora,
+                                     const std::optional<EngineOptions>& engine) {
+  const double trained = trained_parameters(config, lora);
+  const bool is_lora = lora.rank > 0;
+  const double own = Decoder::weight_bytes(config, options.dtype, is_lora ? DecoderUse::sample : DecoderUse::train);
+  std::vector<MemoryPart> parts{{"weights", own + (is_lora ? 4 * trained : 0)},
+                                {"gradients, moments, activations, logits",
+                                 Trainer::memory_bytes(config, options.dtype, trainer,
+                                                       {static_cast<double>(options.longest_sequence), options.step_ids,
+                                                        options.score_ids, trained})}};
   if (engine) {
     parts.push_back({"KV cache of the rollout", KvCache::memory_bytes(config, options.dtype, engine->num_kv_blocks)});
   }
@@ -42,16 +50,21 @@ std::vector<MemoryPart> memory_parts(const InputOptions& options, const ModelCon
 }
 
 // Keeps as much as fits where the user leaves the choice. Raises Error when the run does not fit.
-void choose_recompute(const InputOptions& options, const ModelConfig& config, const std::optional<EngineOptions>& engine,
-                      TrainerOptions& trainer) {
+void choose_recompute(const InputOptions& options, const ModelConfig& config, const LoraConfig& lora,
+                      const std::optional<EngineOptions>& engine, TrainerOptions& trainer) {
   for (const Recompute mode : {Recompute::none, Recompute::selective, Recompute::full}) {
     trainer.recompute = options.recompute.value_or(mode);
-    if (fits_memory(memory_parts(options, config, trainer, engine))) return;
+    if (fits_memory(memory_parts(options, config, trainer, lora, engine))) return;
   }
-  check_memory(memory_parts(options, config, trainer, engine));
+  check_memory(memory_parts(options, config, trainer, lora, engine));
 }
 
 }  // namespace
+
+std::string ModelInputs::parameters_text() const {
+  const std::string all = fmt::format("{} parameters", config.num_parameters());
+  return lora.rank == 0 ? all : fmt::format("{} of {}", trained_parameters, all);
+}
 
 ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_rows) {
   const std::string& folder = options.folder;
@@ -60,7 +73,9 @@ ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_
   std::optional<Tokenizer> tokenizer;
   EndIds end_ids;
   TrainerOptions trainer = options.trainer;
+  LoraConfig lora;
   const bool has_config = checks.run([&] { config = weights::load_config(folder); });
+  checks.run([&] { lora = options.lora.config(); });
   if (has_config) {
     checks.run([&] { check_weight_files(folder, options.load_format, options.needs_weight_files); });
     checks.run([&] { check_context(options, config); });
@@ -75,7 +90,7 @@ ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_
   if (has_config) {
     if (engine) engine->num_kv_blocks = planned_kv_blocks(options, config);
     checks.run([&] { check_vocabulary(folder, *tokenizer, config); });
-    checks.run([&] { choose_recompute(options, config, engine, trainer); });
+    checks.run([&] { choose_recompute(options, config, lora, engine, trainer); });
   }
   checks.run([&] {
     end_ids = find_end_ids(folder, *tokenizer);
@@ -90,7 +105,8 @@ ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_
   });
   checks.finish();
   if (!options.quiet && !end_ids.note.empty()) fmt::print("{}\n", end_ids.note);
-  return {config, std::move(*tokenizer), std::move(end_ids), trainer, engine};
+  const auto trained = static_cast<int64_t>(trained_parameters(config, lora));
+  return {config, std::move(*tokenizer), std::move(end_ids), trainer, lora, trained, engine};
 }
 
 }  // namespace hone

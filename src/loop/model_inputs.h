@@ -7,6 +7,7 @@
 #include <string>
 
 #include "io/faults.h"
+#include "loop/run_recipe.h"
 #include "models/model_config.h"
 #include "rollout/engine.h"
 #include "text/chat_template.h"
@@ -25,8 +26,9 @@ struct InputOptions {
   std::string longest_key;           // what makes the longest sequence, for messages
   int64_t longest_sequence = 0;
   DType dtype = DType::f32;
-  TrainerOptions trainer;                  // all but valid_vocab and recompute
-  std::optional<Recompute> recompute;      // nothing: the first that fits the memory
+  TrainerOptions trainer;              // all but valid_vocab and recompute
+  std::optional<Recompute> recompute;  // nothing: the first that fits the memory
+  LoraRecipe lora;
   double step_ids = 0, score_ids = 0;      // as TrainerWork has them
   std::optional<EngineOptions> engine;     // of a run that samples; its KV blocks are what it could use
   double kv_share = 1;                     // of the machine's memory: at most so much for the KV cache
@@ -38,7 +40,12 @@ struct ModelInputs {
   ModelConfig config;
   Tokenizer tokenizer;
   EndIds end_ids;
-  TrainerOptions trainer;               // whole
+  TrainerOptions trainer;  // whole
+  LoraConfig lora;
+  int64_t trained_parameters = 0;
+  // What a checkpoint holds; for people.
+  int64_t saved_parameters(bool merged) const { return merged ? config.num_parameters() : trained_parameters; }
+  std::string parameters_text() const;
   std::optional<EngineOptions> engine;  // with the KV blocks that it gets
 };
 

@@ -51,6 +51,12 @@ std::optional<int64_t> peak_resident_bytes() {
   return kib < 0 ? std::nullopt : std::optional(kib * 1024);
 }
 
+bool reset_peak_resident() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;
+  return file.good();
+}
+
 int64_t available_bytes() {
   int64_t available = number_after("/proc/meminfo", "MemAvailable:") * 1024;
   if (available < 0) available = std::numeric_limits<int64_t>::max();

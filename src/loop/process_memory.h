@@ -11,6 +11,8 @@ namespace hone {
 int64_t resident_bytes();
 // The largest so far; absent where the system does not say.
 std::optional<int64_t> peak_resident_bytes();
+// Lets peak_resident_bytes() begin anew from what is resident now. False where the system does not do it.
+bool reset_peak_resident();
 // What can still be had without swapping: MemAvailable, or what is left of the control group's limit if that is less.
 int64_t available_bytes();
 

@@ -267,6 +267,7 @@ void add_rest(Schema& s, Recipe& r) {
           "Chat template in place of the model's own: a built-in format (hone render --list), a template or a file.")
       .also_called({"chat_template"});
   add_recompute_fields(s, "actor_rollout_ref.model.", r.model.recompute);
+  add_lora_fields(s, "actor_rollout_ref.model.", r.model.lora);
   s.field("algorithm.adv_estimator", &r.algorithm.adv_estimator, "Advantage of an answer (verl's default is gae).")
       .one_of({"grpo"})
       .because("the other estimators are not there yet");
@@ -388,6 +389,7 @@ void validate(const Recipe& r, io::Faults& faults) {
          "trainer.val_only = true: expected data.val_files, found none");
   validate_optim("actor_rollout_ref.actor.optim.", r.actor.optim, faults);
   validate_recompute("actor_rollout_ref.model.", r.model.recompute, faults);
+  validate_lora("actor_rollout_ref.model.", r.model.lora, faults);
   validate_run(r.trainer, !r.data.val_files.empty(), faults);
 }
 

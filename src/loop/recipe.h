@@ -39,6 +39,7 @@ struct ModelRecipe {
   std::string load_format = "auto";
   std::optional<std::string> custom_chat_template;
   RecomputeRecipe recompute;
+  LoraRecipe lora;
 };
 
 struct ActorRecipe {

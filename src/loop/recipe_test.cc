@@ -89,7 +89,7 @@ TEST(Recipe, TakesAScriptWrittenForVerl) {
   EXPECT_EQ(r.actor.optim.lr_scheduler_type, "cosine");
   EXPECT_EQ(r.trainer.logger, (Texts{"console", "wandb"}));
   EXPECT_EQ(r.trainer.default_local_dir, "runs/verl_grpo/grpo");
-  EXPECT_EQ(notes.size(), 12u) << "one line for each key without a meaning, old name and missing logger";
+  EXPECT_EQ(notes.size(), 11u) << "one line for each key without a meaning, old name and missing logger";
 }
 
 TEST(Recipe, RefusesWithTheReason) {
@@ -109,7 +109,9 @@ TEST(Recipe, RefusesWithTheReason) {
       {{"actor_rollout_ref.rollout.top_p=0.9"}, "training samples come from the whole distribution"},
       {{"actor_rollout_ref.rollout.top_k=50"}, "training samples come from the whole distribution"},
       {{"actor_rollout_ref.rollout.do_sample=false"}, "greedy answers of a group are all the same"},
-      {{"actor_rollout_ref.model.lora_rank=8"}, "LoRA is not there yet"},
+      {{"actor_rollout_ref.model.target_modules=[lm_head]"}, "expected all-linear, or some of q_proj, k_proj"},
+      {{"actor_rollout_ref.model.recompute=none", "actor_rollout_ref.model.enable_gradient_checkpointing=true"},
+       "recompute = none: expected full, as actor_rollout_ref.model.enable_gradient_checkpointing = true says"},
       {{"custom_reward_function.path=r.py"}, "not there yet"},
       {{"reward_model.reward_kwargs.overlong_buffer_cfg.enable=True"}, "overlong shaping is not there yet"},
       {{"actor_rollout_ref.rollout.temperature=0"}, "expected at least 1e-04, at most 10000, found number 0"},

@@ -106,7 +106,8 @@ void add_optimizer(Schema& s, const std::string& p) {
          {{"lr_decay_steps", ValueKind::integer},
           {"lr_wsd_decay_style", "exponential"},
           {"lr_wsd_decay_steps", ValueKind::integer}});
-  s.refused(p + "optimizer", {"AdamW", "adamw", "adam"}, "AdamW is what there is");
+  s.refused(p + "optimizer", {"AdamW", "adamw", "adam"},
+            "AdamW is what there is; for AdamW8bit set moments=8bit beside it");
   accept(s, p + "override_optimizer_config.", kSharded,
          {{"optimizer_offload_fraction", 0.0},
           {"optimizer_cpu_offload", false},
@@ -135,9 +136,6 @@ void add_model(Schema& s, const std::string& p) {
     s.refused(p + "override_config." + dropout, {0.0}, "there is no dropout");
   }
   s.refused(p + "override_config.*", {}, "the model is what its config.json says: change it there");
-  s.refused(p + "lora_rank", {0}, "LoRA is not there yet");
-  s.refused(p + "lora_adapter_path", ValueKind::text, "LoRA is not there yet");
-  accept(s, p, kOff, {{"lora_alpha", 16}, {"target_modules", ValueKind::any}, {"exclude_modules", ValueKind::any}});
   s.refused(p + "mtp.enable", {false}, "multi-token prediction is not there yet");
   accept(s, p, kOff,
          {{"mtp.enable_train", false},

@@ -50,6 +50,10 @@ void check_fits(const RunOptions& options, const std::string& checkpoint, const 
     throw Error(fmt::format("{}: saved by {}, this is {}", checkpoint, state.kind, options.kind),
                 "to start from its weights, name it as the model instead");
   }
+  if (state.form != options.form) {
+    throw Error(fmt::format("{}: its training state is of {}; expected {}", checkpoint, state.form, options.form),
+                "go on with the options it was saved with, or train on from its weights in a run folder of its own");
+  }
   if (options.allow_changes) return;
   differs("numeric mode", state.numeric_mode, options.numeric_mode);
   differs("the data's hash", state.data_hash, options.data_hash);
@@ -133,6 +137,7 @@ Run::Run(RunOptions options)
     tell_changes();
   }
   state_.kind = options_.kind;
+  state_.form = options_.form;
   state_.numeric_mode = options_.numeric_mode;
   state_.data_hash = options_.data_hash;
   state_.config = options_.effective_config;

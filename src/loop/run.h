@@ -43,6 +43,7 @@ struct RunOptions {
   // Options that change results and differ from an effective config saved earlier, one line each.
   std::function<std::vector<std::string>(const io::Json& saved)> changes_since;
   std::string effective_config, data_hash, numeric_mode;
+  std::string form;  // TrainingState::form
 };
 
 // The checkpoint that a run with these options goes on from, if any, checked as far as is cheap; touches nothing.

@@ -1,10 +1,13 @@
 #include "loop/run_recipe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/error.h"
 #include "loop/checkpoint.h"
 #include "loop/loggers.h"
+#include "weights/adapter_folder.h"
 
 namespace hone {
 
@@ -103,6 +106,10 @@ void add_optim_fields(Schema& s, const std::string& p, OptimRecipe& o, const std
       .also_called({"warmup_ratio"});
   s.field(p + "weight_decay", &o.weight_decay, "Decoupled weight decay of AdamW.").at_least(0);
   s.field(p + "betas", &o.betas, "Decay of the first and the second moment.").at_least(0).below(1);
+  s.field(p + "moments", &o.moments,
+          "How AdamW's moments are stored: float32, bfloat16 (half of it) or 8bit (a quarter, in blocks of 256); the "
+          "smaller ones rounded at random, repeatably.")
+      .one_of({"float32", "bfloat16", "8bit"});
   s.field(p + scheduler_key, &o.lr_scheduler_type, "Learning rate after warm-up.").one_of({"constant", "cosine"});
   const char* when = scheduler_key == "lr_scheduler" ? "lr_scheduler is cosine" : "lr_scheduler_type is cosine";
   const auto is_cosine = [&o] { return o.lr_scheduler_type == "cosine"; };
@@ -115,9 +122,10 @@ void add_optim_fields(Schema& s, const std::string& p, OptimRecipe& o, const std
 }
 
 void add_recompute_fields(Schema& s, const std::string& p, RecomputeRecipe& r) {
-  s.field(p + "recompute", &r.recompute,
-          "What backward computes again rather than keep, with the same bits: none; selective = norms, rotation and "
-          "SwiGLU; full = whole layers from their inputs, one at a time; auto = the first of them that fits the memory.")
+  s.field(
+       p + "recompute", &r.recompute,
+       "What backward computes again rather than keep, with the same bits: none; selective = norms, rotation and "
+       "SwiGLU; full = whole layers from their inputs, one at a time; auto = the first of them that fits the memory.")
       .one_of({"auto", "none", "selective", "full"})
       .effect(Effect::nothing)
       .also_called({"activation_checkpointing", "recompute_granularity"});
@@ -125,6 +133,59 @@ void add_recompute_fields(Schema& s, const std::string& p, RecomputeRecipe& r) {
           "verl's key: true is recompute = full, false is none; null = as recompute says (verl's default is true).")
       .effect(Effect::nothing)
       .also_called({"gradient_checkpointing"});
+}
+
+void add_lora_fields(Schema& s, const std::string& p, LoraRecipe& lora) {
+  const auto is_new = [&lora] { return lora.lora_rank > 0; };
+  const auto is_on = [&lora] { return lora.is_on(); };
+  s.field(p + "lora_rank", &lora.lora_rank,
+          "Train low-rank adapters of this rank and nothing else; 0 = train all weights, or lora_adapter_path.")
+      .at_least(0)
+      .at_most(65536);
+  s.field(p + "lora_alpha", &lora.lora_alpha, "The adapters' product counts lora_alpha / lora_rank times.")
+      .at_least(0)
+      .when("lora_rank is above 0", is_new);
+  s.field(p + "target_modules", &lora.target_modules,
+          "Layers that get adapters: all-linear, or a list out of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, "
+          "down_proj.")
+      .when("lora_rank is above 0", is_new);
+  s.field(p + "exclude_modules", &lora.exclude_modules, "Layers out of the same list that get none.")
+      .when("lora_rank is above 0", is_new);
+  s.field(p + "lora_adapter_path", &lora.lora_adapter_path,
+          "Folder of an adapter as PEFT saves it, to train on; its rank, alpha and layers count, and others given here "
+          "have to be the same.")
+      .path();
+  s.field(p + "lora_save_merged", &lora.lora_save_merged,
+          "Checkpoints also hold merged/, a Hugging Face folder with the adapters merged into the weights.")
+      .effect(Effect::nothing)
+      .when("adapters are trained", is_on)
+      .also_called({"merge_adapter", "lora_merge"});
+}
+
+LoraConfig LoraRecipe::config() const {
+  LoraConfig own{lora_rank, lora_alpha, {}};
+  set_modules(own, target_modules, exclude_modules);
+  if (!lora_adapter_path) return lora_rank > 0 ? own : LoraConfig();
+  const LoraConfig found = weights::load_adapter_config(*lora_adapter_path).lora;
+  if (lora_rank > 0 && found != own) {
+    throw Error(fmt::format("lora_adapter_path: {}: expected rank {}, alpha {} and modules {}, found {}, {} and {}",
+                            *lora_adapter_path, own.rank, own.alpha, fmt::join(own.modules, " "), found.rank,
+                            found.alpha, fmt::join(found.modules, " ")),
+                "leave lora_rank at 0 to take them from the adapter");
+  }
+  return found;
+}
+
+void validate_lora(const std::string& p, const LoraRecipe& lora, io::Faults& faults) {
+  if (lora.lora_rank > 0 && lora.lora_alpha == 0) {
+    faults.add(fmt::format("{}lora_alpha: expected above 0, found 0: adapters would change nothing", p));
+  }
+  LoraConfig config;
+  if (set_modules(config, lora.target_modules, lora.exclude_modules)) return;
+  faults.add(
+      fmt::format("{}target_modules = {} without exclude_modules = {}: expected all-linear, or some of q_proj, "
+                  "k_proj, v_proj, o_proj, gate_proj, up_proj and down_proj",
+                  p, fmt::join(lora.target_modules, " "), fmt::join(lora.exclude_modules, " ")));
 }
 
 std::optional<Recompute> RecomputeRecipe::choice() const {

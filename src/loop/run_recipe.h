@@ -8,7 +8,9 @@
 
 #include "config/schema.h"
 #include "io/faults.h"
+#include "models/lora.h"
 #include "models/recompute.h"
+#include "train/moments.h"
 
 namespace hone {
 
@@ -31,6 +33,7 @@ struct OptimRecipe {
   std::string lr_scheduler_type = "constant";
   double min_lr_ratio = 0.0;
   double num_cycles = 0.5;
+  std::string moments = "float32";
   int64_t total_training_steps = -1;  // of the schedule; below 0: those of the run
   // For a run of so many steps.
   int64_t schedule_steps(int64_t run_steps) const;
@@ -42,6 +45,17 @@ struct RecomputeRecipe {
   std::string recompute = "auto";
   std::optional<bool> enable_gradient_checkpointing;
   std::optional<Recompute> choice() const;  // nothing: what the memory allows
+};
+
+struct LoraRecipe {
+  int64_t lora_rank = 0;
+  double lora_alpha = 16;
+  Texts target_modules = {"all-linear"}, exclude_modules;
+  std::optional<std::string> lora_adapter_path;
+  bool lora_save_merged = false;
+  bool is_on() const { return lora_rank > 0 || lora_adapter_path.has_value(); }
+  // Of the run; looks into the folder of the adapter where there is one. Raises Error when the two do not agree.
+  LoraConfig config() const;
 };
 
 struct RunRecipe {
@@ -68,10 +82,12 @@ void add_optim_fields(config::Schema& schema, const std::string& prefix, OptimRe
                       const std::string& scheduler_key);
 // `prefix`: that of the model's keys.
 void add_recompute_fields(config::Schema& schema, const std::string& prefix, RecomputeRecipe& recompute);
+void add_lora_fields(config::Schema& schema, const std::string& prefix, LoraRecipe& lora);
 void add_run_fields(config::Schema& schema, RunRecipe& run);
 
 void validate_recompute(const std::string& prefix, const RecomputeRecipe& recompute, io::Faults& faults);
 void validate_optim(const std::string& prefix, const OptimRecipe& optim, io::Faults& faults);
+void validate_lora(const std::string& prefix, const LoraRecipe& lora, io::Faults& faults);
 void validate_run(const RunRecipe& run, bool has_validation, io::Faults& faults);
 // A line for each logger that verl has and Hone does not.
 void note_foreign_loggers(const RunRecipe& run, std::vector<std::string>& notes);

@@ -1,5 +1,7 @@
 #include "loop/run_settings.h"
 
+#include <fmt/format.h>
+
 #include "config/print.h"
 
 namespace hone {
@@ -21,8 +23,18 @@ TrainerOptions trainer_options(const OptimRecipe& optim, double grad_clip, int64
   options.optimizer.beta2 = static_cast<float>(optim.betas[1]);
   options.optimizer.weight_decay = static_cast<float>(optim.weight_decay);
   options.optimizer.grad_clip = static_cast<float>(grad_clip);
+  for (const MomentForm form : {MomentForm::f32, MomentForm::bf16, MomentForm::bits8}) {
+    if (optim.moments == name(form)) options.optimizer.moments = form;
+  }
   options.micro_batch_tokens = micro_batch_tokens;
   return options;
+}
+
+std::string training_form(const LoraConfig& lora, MomentForm moments) {
+  const std::string trained = lora.rank == 0 ? "all weights"
+                                             : fmt::format("adapters of rank {}, alpha {}, for {}", lora.rank,
+                                                           lora.alpha, fmt::join(lora.modules, " "));
+  return fmt::format("{}, {} moments", trained, name(moments));
 }
 
 RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64_t steps_per_epoch,

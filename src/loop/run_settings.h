@@ -19,8 +19,11 @@ LrSchedule lr_schedule(const OptimRecipe& optim, int64_t run_steps);
 // Everything but valid_vocab, which the tokenizer says.
 TrainerOptions trainer_options(const OptimRecipe& optim, double grad_clip, int64_t micro_batch_tokens);
 
-// Everything but kind, summary, max_to_keep, data_hash and numeric_mode, which differ between runs. What the fields of
-// the schema stand for outlives the options.
+// TrainingState::form.
+std::string training_form(const LoraConfig& lora, MomentForm moments);
+
+// Everything but kind, summary, max_to_keep, form, data_hash and numeric_mode, which differ between runs. What the
+// fields of the schema stand for outlives the options.
 RunOptions run_options(const RunRecipe& run, const config::Schema& schema, int64_t steps_per_epoch,
                        const RunFlags& flags);
 

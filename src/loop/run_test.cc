@@ -64,7 +64,7 @@ class RunOfNothing : public ::testing::Test {
   }
   TrainingRun::Save save() {
     return [this](TrainingState& state, const std::string& folder) {
-      save_checkpoint(folder, state, decoder_, optimizer_, "");
+      save_checkpoint(folder, state, decoder_, optimizer_, {});
     };
   }
   std::vector<int64_t> saved() const { return list_checkpoints(folder_ + "/checkpoints"); }

@@ -34,13 +34,14 @@ InputOptions input_options(const SftRecipe& recipe, DType dtype, const RunFlags&
   InputOptions options;
   options.folder = source_of(recipe);
   options.load_format = load_format(recipe);
-  options.needs_weight_files = flags.check_only || starts_from_model(recipe.trainer);
+  options.needs_weight_files = flags.check_only || starts_from_model(recipe.trainer) || recipe.model.lora.is_on();
   options.custom_chat_template = recipe.model.custom_chat_template.value_or("");
   options.chat_arguments = recipe.data.apply_chat_template_kwargs;
   options.longest_key = "data.max_length";
   options.longest_sequence = recipe.data.max_length;
   options.dtype = dtype;
   options.trainer = trainer_options(recipe.optim, recipe.optim.clip_grad, recipe.data.max_token_len_per_gpu);
+  options.lora = recipe.model.lora;
   options.recompute = recipe.model.recompute.choice();
   options.step_ids = static_cast<double>(recipe.data.train_batch_size) * static_cast<double>(recipe.data.max_length);
   // rows of the validation are not counted yet
@@ -106,7 +107,8 @@ class SftTraining {
         order_(static_cast<int64_t>(inputs.train.size()), recipe.data.train_batch_size, recipe.data.shuffle,
                recipe.data_seed()),
         decoder_(starting_decoder(ctx, run.checkpoint(), inputs.source, load_format(recipe),
-                                  static_cast<uint64_t>(recipe.trainer.seed), dtype)),
+                                  static_cast<uint64_t>(recipe.trainer.seed), dtype, inputs.lora,
+                                  recipe.model.lora.lora_adapter_path)),
         trainer_(ctx, *decoder_, inputs.trainer) {
     if (!run.checkpoint()) return;
     order_.restore(run.state().position);
@@ -120,7 +122,8 @@ class SftTraining {
                        state.position = order_.position();
                        state.version = decoder_->version();
                        state.optimizer_steps = trainer_.optimizer().num_steps();
-                       save_checkpoint(folder, state, *decoder_, trainer_.optimizer(), inputs_.source);
+                       save_checkpoint(folder, state, *decoder_, trainer_.optimizer(),
+                                       {inputs_.source, recipe_.model.lora.lora_save_merged});
                      },
                      [&](const Metrics& m) { return line(m); });
   }
@@ -192,11 +195,12 @@ int train_sft(SftRecipe recipe, const RunFlags& flags) {
   options.max_to_keep = recipe.trainer.max_ckpt_to_keep.value_or(0);
   options.data_hash = fmt::format("{:016x}", inputs.hash);
   options.numeric_mode = numeric_mode(dtype, ctx.target);
-  options.num_parameters = inputs.config.num_parameters();
-  options.summary = fmt::format("{} steps of {} rows out of {}; {} parameters, {} on {}, {} threads, recomputing {}",
-                                options.total_steps, recipe.data.train_batch_size, inputs.train.size(),
-                                options.num_parameters, options.numeric_mode, ctx.target.name, ctx.team.num_threads(),
-                                name(inputs.trainer.recompute));
+  options.num_parameters = inputs.saved_parameters(recipe.model.lora.lora_save_merged);
+  options.form = training_form(inputs.lora, inputs.trainer.optimizer.moments);
+  options.summary =
+      fmt::format("{} steps of {} rows out of {}; {}, {} on {}, {} threads, recomputing {}", options.total_steps,
+                  recipe.data.train_batch_size, inputs.train.size(), inputs.parameters_text(), options.numeric_mode,
+                  ctx.target.name, ctx.team.num_threads(), name(inputs.trainer.recompute));
   if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
   SftTraining training(recipe, inputs, ctx, run, dtype);

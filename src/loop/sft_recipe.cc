@@ -56,6 +56,7 @@ void add_model(Schema& s, SftModelRecipe& m) {
           "Inputs of products; auto = bfloat16 on processors with BF16 dot products, else float32.")
       .one_of({"auto", "bfloat16", "float32"});
   add_recompute_fields(s, "model.", m.recompute);
+  add_lora_fields(s, "model.", m.lora);
 }
 
 // verl's keys of SFT beyond the honoured ones; those of the older and of the newer trainer.
@@ -126,6 +127,7 @@ void validate(const SftRecipe& r, io::Faults& faults) {
   }
   validate_optim("optim.", r.optim, faults);
   validate_recompute("model.", r.model.recompute, faults);
+  validate_lora("model.", r.model.lora, faults);
   validate_run(r.trainer, !r.data.val_files.empty(), faults);
 }
 

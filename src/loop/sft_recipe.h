@@ -23,6 +23,7 @@ struct SftModelRecipe {
   std::optional<std::string> custom_chat_template;
   std::string dtype = "auto";
   RecomputeRecipe recompute;
+  LoraRecipe lora;
 };
 
 struct SftOptimRecipe : OptimRecipe {

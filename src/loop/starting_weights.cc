@@ -2,6 +2,7 @@
 
 #include "io/file.h"
 #include "loop/checkpoint.h"
+#include "weights/adapter_folder.h"
 #include "weights/hf_config.h"
 #include "weights/hf_folder.h"
 #include "weights/model_files.h"
@@ -41,15 +42,26 @@ void check_weight_files(const std::string& folder, const std::string& load_forma
 
 std::unique_ptr<Decoder> starting_decoder(kernels::Context& ctx, const std::optional<std::string>& checkpoint,
                                           const std::string& folder, const std::string& load_format, uint64_t seed,
-                                          DType dtype) {
+                                          DType dtype, const LoraConfig& lora,
+                                          const std::optional<std::string>& adapter_path) {
   const Doing doing("loading the model");
-  if (checkpoint) {
-    check_same_model(*checkpoint, folder);
-    return weights::load_decoder(ctx, *checkpoint, dtype);
+  if (checkpoint) check_same_model(*checkpoint, folder);
+  const bool is_lora = lora.rank > 0, is_random = load_format == "dummy" && (is_lora || !checkpoint);
+  std::unique_ptr<Decoder> decoder;
+  if (is_random) {
+    const ModelConfig config = weights::load_config(folder);
+    decoder = std::make_unique<Decoder>(config, dtype, lora);
+    decoder->initialize(ctx, seed);
+  } else if (is_lora) {
+    decoder = weights::load_adapted_decoder(ctx, folder, dtype, lora);
+  } else {
+    decoder = weights::load_decoder(ctx, checkpoint.value_or(folder), dtype);
   }
-  if (load_format != "dummy") return weights::load_decoder(ctx, folder, dtype);
-  auto decoder = std::make_unique<Decoder>(weights::load_config(folder), dtype);
-  decoder->initialize(ctx.team, seed);
+  if (is_lora && (checkpoint || adapter_path)) {
+    weights::load_adapter(ctx, *decoder, checkpoint ? *checkpoint : *adapter_path);
+  } else if (is_lora) {
+    decoder->initialize_adapters(ctx, seed);
+  }
   decoder->publish(ctx, 0);
   return decoder;
 }

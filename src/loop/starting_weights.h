@@ -18,10 +18,12 @@ bool starts_from_model(const RunRecipe& run);
 // the folder holds none (a run that goes on from a checkpoint needs none), unless `must_exist`.
 void check_weight_files(const std::string& folder, const std::string& load_format, bool must_exist);
 
-// From the checkpoint where there is one, else from the folder, or random as a function of the seed. Raises Error when
-// config.json or tokenizer.json of the folder are not those that the checkpoint was saved with.
+// From the checkpoint where there is one, else from the folder, or random as a function of the seed. Adapters: those of
+// the checkpoint, else of `adapter_path`, else new ones. Raises Error when config.json or tokenizer.json of the folder
+// are not those that the checkpoint was saved with.
 std::unique_ptr<Decoder> starting_decoder(kernels::Context& ctx, const std::optional<std::string>& checkpoint,
                                           const std::string& folder, const std::string& load_format, uint64_t seed,
-                                          DType dtype);
+                                          DType dtype, const LoraConfig& lora = {},
+                                          const std::optional<std::string>& adapter_path = {});
 
 }  // namespace hone

@@ -38,7 +38,8 @@ void take_recomputed(LayerActivations& a, Arena& memory, const ModelConfig& c, D
 
 // Bytes per token of the two.
 int64_t kept_bytes(const ModelConfig& c, DType dtype) {
-  const int64_t floats = c.q_size() + 2 * c.kv_size() + c.num_heads + c.num_kv_heads + c.hidden_size + 2 * c.intermediate_size;
+  const int64_t floats =
+      c.q_size() + 2 * c.kv_size() + c.num_heads + c.num_kv_heads + c.hidden_size + 2 * c.intermediate_size;
   return 4 * floats + size_bytes(dtype) * c.q_size();
 }
 int64_t recomputed_bytes(const ModelConfig& c, DType dtype) {
@@ -73,43 +74,65 @@ ConstComputeView as_product_input(kernels::Context& ctx, DType dtype, View<const
 Decoder::Decoder(const ModelConfig& config, DType dtype, DecoderUse use)
     : config_(config), dtype_(dtype), layout_(config), inv_freq_(rotary_frequencies(config)) {
   for (size_t p = 0; p < layout_.parameters.size(); ++p) {
-    const bool is_read = !layout_.parameters[p].packed || p == layout_.embedding;  // as it is, not packed
-    parameters_.emplace_back(layout_.parameters[p], is_read || use == DecoderUse::train);
+    const bool is_looked_up = p == layout_.embedding;  // as floats
+    parameters_.emplace_back(layout_.parameters[p], dtype, is_looked_up || use == DecoderUse::train);
   }
+}
+
+Decoder::Decoder(const ModelConfig& config, DType dtype, const LoraConfig& lora)
+    : Decoder(config, dtype, lora.rank > 0 ? DecoderUse::sample : DecoderUse::train) {
+  lora_ = lora;
+  lora_layout_ = LoraLayout(layout_, lora);
+  for (const ParameterSpec& spec : lora_layout_.parameters) adapters_.emplace_back(spec, dtype, true);
 }
 
 Decoder::~Decoder() = default;
 
 void Decoder::initialize(uint64_t seed) {
-  Team alone(1);
+  kernels::Context alone(1);
   initialize(alone, seed);
 }
 
-void Decoder::initialize(Team& team, uint64_t seed) {
-  constexpr int64_t kTile = 1 << 14;
+void Decoder::initialize(kernels::Context& ctx, uint64_t seed) {
   for (size_t p = 0; p < parameters_.size(); ++p) {
-    const View<float> w = parameters_[p].master();
-    const ParameterKind kind = parameters_[p].kind();
-    if (kind != ParameterKind::matrix) {
-      std::fill_n(w.data, w.size(), kind == ParameterKind::norm ? 1.0f : 0.0f);
-      continue;
-    }
-    team.run((w.size() + kTile - 1) / kTile, [&](int64_t tile) {
-      for (int64_t i = tile * kTile; i < std::min(w.size(), (tile + 1) * kTile); ++i) {
-        w[i] = config_.initializer_range *
-               random_normal({seed, Stream::init}, static_cast<uint64_t>(i), static_cast<uint32_t>(p), 0);
+    Parameter& parameter = parameters_[p];
+    parameter.fill(ctx, [&](int64_t first_row, int64_t rows, float* out) {
+      const int64_t begin = first_row * parameter.cols(), size = rows * parameter.cols();
+      if (parameter.kind() != ParameterKind::matrix) {
+        std::fill_n(out, size, parameter.kind() == ParameterKind::norm ? 1.0f : 0.0f);
+        return;
+      }
+      for (int64_t i = 0; i < size; ++i) {
+        out[i] = config_.initializer_range *
+                 random_normal({seed, Stream::init}, static_cast<uint64_t>(begin + i), static_cast<uint32_t>(p), 0);
       }
     });
   }
 }
 
+void Decoder::initialize_adapters(kernels::Context& ctx, uint64_t seed) {
+  for (const std::vector<LoraPiece>& pieces : lora_layout_.pieces) {
+    for (const LoraPiece& piece : pieces) {
+      Parameter &a = adapters_[piece.a], &b = adapters_[piece.b];
+      const float bound = 1.0f / std::sqrt(static_cast<float>(a.cols()));
+      a.fill(ctx, [&](int64_t first_row, int64_t rows, float* out) {
+        for (int64_t i = 0; i < rows * a.cols(); ++i) {
+          const auto at = static_cast<uint64_t>(first_row * a.cols() + i);
+          const auto stream = static_cast<uint32_t>(parameters_.size() + piece.a);  // beside those of initialize()
+          out[i] = bound * (2 * random_uniform({seed, Stream::init}, at, stream, 0) - 1);
+        }
+      });
+      b.fill(ctx, [&](int64_t, int64_t rows, float* out) { std::fill_n(out, rows * b.cols(), 0.0f); });
+    }
+  }
+}
+
 void Decoder::allocate_gradients() {
-  for (Parameter& parameter : parameters_) parameter.allocate_gradient();
-  training_ = true;
+  for (Parameter& parameter : trained()) parameter.allocate_gradient();
 }
 
 void Decoder::zero_gradients(kernels::Context& ctx) {
-  for (Parameter& parameter : parameters_) {
+  for (Parameter& parameter : trained()) {
     View<float> g = parameter.gradient();
     constexpr int64_t kTile = 1 << 16;
     ctx.team.run((g.size() + kTile - 1) / kTile, [&](int64_t tile) {
@@ -120,8 +143,10 @@ void Decoder::zero_gradients(kernels::Context& ctx) {
 }
 
 void Decoder::publish(kernels::Context& ctx, int32_t version) {
-  for (Parameter& parameter : parameters_) parameter.pack(ctx, dtype_, training_);
+  for (Parameter& parameter : parameters_) parameter.lay_out(ctx);
+  for (Parameter& parameter : adapters_) parameter.lay_out(ctx);
   version_ = version;
+  has_transposed_head_ = false;
 }
 
 Decoder::ActivationsPtr Decoder::make_activations(Recompute recompute) {
@@ -130,10 +155,16 @@ Decoder::ActivationsPtr Decoder::make_activations(Recompute recompute) {
 
 void Decoder::DeleteActivations::operator()(Activations* activations) const { delete activations; }
 
-double Decoder::sampling_weight_bytes(const ModelConfig& c, DType dtype) {
+double Decoder::weight_bytes(const ModelConfig& c, DType dtype, DecoderUse use) {
   const double table = static_cast<double>(c.vocab_size) * static_cast<double>(c.hidden_size);
-  const double packed = static_cast<double>(c.num_parameters()) - (c.tie_word_embeddings ? 0 : table);
-  return packed * static_cast<double>(size_bytes(dtype)) + 4 * table;
+  const double others = static_cast<double>(c.num_parameters()) - table;
+  return others * static_cast<double>(use == DecoderUse::train ? 4 : size_bytes(dtype)) + 4 * table;
+}
+
+double Decoder::transposed_bytes(const ModelConfig& c, DType dtype) {
+  const int64_t widest = std::max({c.q_size() + 2 * c.kv_size(), 2 * c.intermediate_size, c.q_size()});
+  return static_cast<double>(c.hidden_size) * static_cast<double>(c.vocab_size + widest) *
+         static_cast<double>(size_bytes(dtype));
 }
 
 int64_t Decoder::passing_bytes_per_token(const ModelConfig& c, DType dtype) {
@@ -158,7 +189,12 @@ void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache&
   kernels::rope_tables(ctx, cos_TR, sin_TR, batch.positions, inv_freq_, rotary_attention_factor(config_));
 
   View<float> h_TD = ctx.scratch.take<float>(T, config_.hidden_size);
-  kernels::embedding_forward(ctx, h_TD, batch.ids, at(layout_.embedding).master());
+  const Parameter& embedding = at(layout_.embedding);
+  if (embedding.spec().packed) {
+    kernels::embedding_forward(ctx, h_TD, batch.ids, embedding.forward());
+  } else {
+    kernels::embedding_forward(ctx, h_TD, batch.ids, embedding.table());
+  }
   const bool keeps_all = saved != nullptr && saved->recompute == Recompute::none;
   const bool keeps_some = saved != nullptr && saved->recompute == Recompute::selective;
   LayerActivations passing;
@@ -175,9 +211,9 @@ void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache&
     }
     attention_forward(ctx, l, batch, kv, cos_TR, sin_TR, h_TD, a);
     if (keeps_all || keeps_some) kernels::convert(ctx, a.middle_TD, h_TD);
-    mlp_hidden(ctx, l, h_TD, a);
-    kernels::product(ctx, h_TD, a.act_TF, at(layout_.layers[l].down).forward(), kernels::Store::add);
-    add_bias(ctx, layout_.layers[l].down_bias, h_TD);
+    mlp_hidden(ctx, l, batch, h_TD, a);
+    const LayerLayout& layer = layout_.layers[l];
+    linear(ctx, h_TD, a.act_TF, layer.down, layer.down_bias, kernels::Store::add, batch);
   }
 
   const int64_t R = static_cast<int64_t>(batch.logit_rows.size());
@@ -204,8 +240,7 @@ void Decoder::attention_forward(kernels::Context& ctx, size_t index, const Forwa
   const float eps = config_.rms_norm_eps;
 
   kernels::rms_norm_forward(ctx, a.a_TD, a.input_rrms_T, h_TD, norm_weight(layer.input_norm), eps);
-  kernels::product(ctx, a.qkv_TN, a.a_TD, at(layer.qkv).forward(), kernels::Store::overwrite);
-  add_bias(ctx, layer.qkv_bias, a.qkv_TN);
+  linear(ctx, a.qkv_TN, a.a_TD, layer.qkv, layer.qkv_bias, kernels::Store::overwrite, batch);
   queries(ctx, index, cos_TR, sin_TR, a);
   {
     Arena::Scope scope(ctx.scratch);
@@ -220,8 +255,7 @@ void Decoder::attention_forward(kernels::Context& ctx, size_t index, const Forwa
     }
   }
   kernels::attention_forward(ctx, a.o_THC, a.lse_TH, a.q_THC, kv_layer, batch.sequences(), attention_scale());
-  kernels::product(ctx, h_TD, a.o_THC, at(layer.o).forward(), kernels::Store::add);
-  add_bias(ctx, layer.o_bias, h_TD);
+  linear(ctx, h_TD, a.o_THC, layer.o, layer.o_bias, kernels::Store::add, batch);
 }
 
 void Decoder::queries(kernels::Context& ctx, size_t index, View<const float> cos_TR, View<const float> sin_TR,
@@ -231,12 +265,11 @@ void Decoder::queries(kernels::Context& ctx, size_t index, View<const float> cos
                                   config_.rms_norm_eps);
 }
 
-void Decoder::mlp_hidden(kernels::Context& ctx, size_t index, View<const float> h_TD,
+void Decoder::mlp_hidden(kernels::Context& ctx, size_t index, const ForwardBatch& batch, View<const float> h_TD,
                          const LayerActivations& a) const {
   const LayerLayout& layer = layout_.layers[index];
   kernels::rms_norm_forward(ctx, a.b_TD, a.middle_rrms_T, h_TD, norm_weight(layer.post_norm), config_.rms_norm_eps);
-  kernels::product(ctx, a.gate_up_T2F, a.b_TD, at(layer.gate_up).forward(), kernels::Store::overwrite);
-  add_bias(ctx, layer.gate_up_bias, a.gate_up_T2F);
+  linear(ctx, a.gate_up_T2F, a.b_TD, layer.gate_up, layer.gate_up_bias, kernels::Store::overwrite, batch);
   kernels::swiglu_forward(ctx, a.act_TF, a.gate_up_T2F);
 }
 
@@ -246,7 +279,7 @@ void Decoder::recompute(kernels::Context& ctx, size_t index, const ForwardBatch&
   if (saved.recompute == Recompute::full) {
     kernels::convert(ctx, a.middle_TD, a.input_TD);
     attention_forward(ctx, index, batch, kv, saved.cos_TR, saved.sin_TR, a.middle_TD, a);
-    mlp_hidden(ctx, index, a.middle_TD, a);
+    mlp_hidden(ctx, index, batch, a.middle_TD, a);
     return;
   }
   if (saved.recompute == Recompute::none) return;
@@ -264,8 +297,10 @@ void Decoder::logits(kernels::Context& ctx, View<float> logits_RV, ConstComputeV
 
 void Decoder::logits_backward(kernels::Context& ctx, View<float> dy_RD, ConstComputeView dlogits_RV,
                               ConstComputeView y_RD) {
-  kernels::product(ctx, dy_RD, dlogits_RV, head().transposed(), kernels::Store::overwrite);
-  kernels::product_dw(ctx, head().gradient(), dlogits_RV, y_RD);
+  if (!has_transposed_head_) kernels::transpose(ctx, transposed_head_, head().forward());
+  has_transposed_head_ = true;
+  kernels::product(ctx, dy_RD, dlogits_RV, transposed_head_, kernels::Store::overwrite);
+  if (head().trainable()) kernels::product_dw(ctx, head().gradient(), dlogits_RV, y_RD);
 }
 
 void Decoder::backward(kernels::Context& ctx, const ForwardBatch& batch, KvCache& kv, View<const float> dy_RD,
@@ -279,7 +314,7 @@ void Decoder::backward(kernels::Context& ctx, const ForwardBatch& batch, KvCache
     Arena::Scope inner(ctx.scratch);
     View<float> dfinal_RD = ctx.scratch.take<float>(R, config_.hidden_size);
     std::memset(dfinal_RD.data, 0, static_cast<size_t>(dfinal_RD.size()) * sizeof(float));
-    kernels::rms_norm_backward(ctx, dfinal_RD, at(layout_.final_norm).gradient(), dy_RD, dfinal_RD, saved.final_RD,
+    kernels::rms_norm_backward(ctx, dfinal_RD, norm_gradient(ctx, layout_.final_norm), dy_RD, dfinal_RD, saved.final_RD,
                                norm_weight(layout_.final_norm), saved.final_rrms_R);
     for (int64_t r = 0; r < R; ++r) {
       float* dh = dh_TD.row(batch.logit_rows[static_cast<size_t>(r)]);
@@ -290,6 +325,7 @@ void Decoder::backward(kernels::Context& ctx, const ForwardBatch& batch, KvCache
     recompute(ctx, l, batch, kv, saved);
     layer_backward(ctx, l, batch, kv, saved, dh_TD);
   }
+  if (!at(layout_.embedding).trainable()) return;
   kernels::embedding_backward(ctx, at(layout_.embedding).gradient(), batch.ids, dh_TD, config_.pad_token_id);
 }
 
@@ -304,16 +340,12 @@ void Decoder::layer_backward(kernels::Context& ctx, size_t index, const ForwardB
     Arena::Scope scope(ctx.scratch);
     ConstComputeView dy_TD = as_product_input(ctx, dtype_, dh_TD);
     View<float> dact_TF = ctx.scratch.take<float>(T, config_.intermediate_size);
-    kernels::product(ctx, dact_TF, dy_TD, at(layer.down).transposed(), kernels::Store::overwrite);
-    kernels::product_dw(ctx, at(layer.down).gradient(), dy_TD, a.act_TF);
-    bias_backward(ctx, layer.down_bias, dy_TD);
+    linear_backward(ctx, dact_TF, dy_TD, a.act_TF, layer.down, layer.down_bias);
     ComputeView dgate_up_T2F = ctx.scratch.take(dtype_, T, 2 * config_.intermediate_size);
     kernels::swiglu_backward(ctx, dgate_up_T2F, dact_TF, a.gate_up_T2F);
     View<float> db_TD = ctx.scratch.take<float>(T, config_.hidden_size);
-    kernels::product(ctx, db_TD, dgate_up_T2F, at(layer.gate_up).transposed(), kernels::Store::overwrite);
-    kernels::product_dw(ctx, at(layer.gate_up).gradient(), dgate_up_T2F, a.b_TD);
-    bias_backward(ctx, layer.gate_up_bias, dgate_up_T2F);
-    kernels::rms_norm_backward(ctx, dh_TD, at(layer.post_norm).gradient(), db_TD, dh_TD, a.middle_TD,
+    linear_backward(ctx, db_TD, dgate_up_T2F, a.b_TD, layer.gate_up, layer.gate_up_bias);
+    kernels::rms_norm_backward(ctx, dh_TD, norm_gradient(ctx, layer.post_norm), db_TD, dh_TD, a.middle_TD,
                                norm_weight(layer.post_norm), a.middle_rrms_T);
   }
   {
@@ -321,29 +353,67 @@ void Decoder::layer_backward(kernels::Context& ctx, size_t index, const ForwardB
     Arena::Scope scope(ctx.scratch);
     ConstComputeView dy_TD = as_product_input(ctx, dtype_, dh_TD);
     View<float> do_THC = ctx.scratch.take<float>(T, q_size);
-    kernels::product(ctx, do_THC, dy_TD, at(layer.o).transposed(), kernels::Store::overwrite);
-    kernels::product_dw(ctx, at(layer.o).gradient(), dy_TD, a.o_THC);
-    bias_backward(ctx, layer.o_bias, dy_TD);
+    linear_backward(ctx, do_THC, dy_TD, a.o_THC, layer.o, layer.o_bias);
     View<float> dq_THC = ctx.scratch.take<float>(T, q_size);
     View<float> dk_THC = ctx.scratch.take<float>(T, kv_size);
     View<float> dv_THC = ctx.scratch.take<float>(T, kv_size);
     kernels::attention_backward(ctx, dq_THC, dk_THC, dv_THC, do_THC, a.o_THC, a.q_THC,
                                 kv.layer(static_cast<int64_t>(index)), a.lse_TH, batch.sequences(), attention_scale());
     ComputeView dqkv_TN = ctx.scratch.take(dtype_, T, q_size + 2 * kv_size);
-    kernels::head_norm_rope_backward(ctx, dqkv_TN.slice_cols(0, q_size), norm_gradient(layer.q_norm), dq_THC,
+    kernels::head_norm_rope_backward(ctx, dqkv_TN.slice_cols(0, q_size), norm_gradient(ctx, layer.q_norm), dq_THC,
                                      a.qkv_TN.slice_cols(0, q_size), norm_weight(layer.q_norm), config_.num_heads,
                                      saved.cos_TR, saved.sin_TR, a.q_rrms_TH);
-    kernels::head_norm_rope_backward(ctx, dqkv_TN.slice_cols(q_size, kv_size), norm_gradient(layer.k_norm), dk_THC,
+    kernels::head_norm_rope_backward(ctx, dqkv_TN.slice_cols(q_size, kv_size), norm_gradient(ctx, layer.k_norm), dk_THC,
                                      a.qkv_TN.slice_cols(q_size, kv_size), norm_weight(layer.k_norm),
                                      config_.num_kv_heads, saved.cos_TR, saved.sin_TR, a.k_rrms_TH);
     kernels::convert(ctx, dqkv_TN.slice_cols(q_size + kv_size, kv_size), dv_THC);
     View<float> da_TD = ctx.scratch.take<float>(T, config_.hidden_size);
-    kernels::product(ctx, da_TD, dqkv_TN, at(layer.qkv).transposed(), kernels::Store::overwrite);
-    kernels::product_dw(ctx, at(layer.qkv).gradient(), dqkv_TN, a.a_TD);
-    bias_backward(ctx, layer.qkv_bias, dqkv_TN);
-    kernels::rms_norm_backward(ctx, dh_TD, at(layer.input_norm).gradient(), da_TD, dh_TD, a.input_TD,
+    linear_backward(ctx, da_TD, dqkv_TN, a.a_TD, layer.qkv, layer.qkv_bias);
+    kernels::rms_norm_backward(ctx, dh_TD, norm_gradient(ctx, layer.input_norm), da_TD, dh_TD, a.input_TD,
                                norm_weight(layer.input_norm), a.input_rrms_T);
   }
+}
+
+void Decoder::linear(kernels::Context& ctx, View<float> y_TN, ConstComputeView x_TK, size_t weight,
+                     std::optional<size_t> bias, kernels::Store store, const ForwardBatch& batch) const {
+  kernels::product(ctx, y_TN, x_TK, at(weight).forward(), store);
+  if (bias) kernels::bias_forward(ctx, y_TN, at(*bias).vector());
+  if (lora_.rank == 0 || batch.without_adapters) return;
+  for (const LoraPiece& piece : lora_layout_.pieces[weight]) {
+    Arena::Scope scope(ctx.scratch);
+    const ConstComputeView z_TR = narrowed(ctx, x_TK, adapters_[piece.a].forward());
+    kernels::product(ctx, y_TN.slice_cols(piece.row, piece.rows), z_TR, adapters_[piece.b].forward(),
+                     kernels::Store::add);
+  }
+}
+
+// y = W x + b;  z = scale A x;  y += B z
+void Decoder::linear_backward(kernels::Context& ctx, View<float> dx_TK, ConstComputeView dy_TN, ConstComputeView x_TK,
+                              size_t weight, std::optional<size_t> bias) {
+  kernels::transpose(ctx, transposed_, at(weight).forward());
+  kernels::product(ctx, dx_TK, dy_TN, transposed_, kernels::Store::overwrite);
+  if (at(weight).trainable()) kernels::product_dw(ctx, at(weight).gradient(), dy_TN, x_TK);
+  if (bias && at(*bias).trainable()) kernels::bias_backward(ctx, at(*bias).gradient(), dy_TN);
+  if (lora_.rank == 0) return;
+  for (const LoraPiece& piece : lora_layout_.pieces[weight]) {
+    Arena::Scope scope(ctx.scratch);
+    Parameter &a = adapters_[piece.a], &b = adapters_[piece.b];
+    const ConstComputeView dy = dy_TN.slice_cols(piece.row, piece.rows);
+    kernels::product_dw(ctx, b.gradient(), dy, narrowed(ctx, x_TK, a.forward()));
+    kernels::transpose(ctx, transposed_, b.forward());
+    const ConstComputeView dz_TR = narrowed(ctx, dy, transposed_);
+    kernels::product_dw(ctx, a.gradient(), dz_TR, x_TK);
+    kernels::transpose(ctx, transposed_, a.forward());
+    kernels::product(ctx, dx_TK, dz_TR, transposed_, kernels::Store::add);
+  }
+}
+
+ConstComputeView Decoder::narrowed(kernels::Context& ctx, ConstComputeView x_TK, const kernels::PackedMatrix& a) const {
+  const View<float> z_TR = ctx.scratch.take<float>(x_TK.rows, a.columns);
+  kernels::product(ctx, z_TR, x_TK, a, kernels::Store::overwrite);
+  const float scale = lora_.scale();
+  for (int64_t i = 0; i < z_TR.size(); ++i) z_TR[i] *= scale;
+  return as_product_input(ctx, dtype_, z_TR);
 }
 
 float Decoder::attention_scale() const { return 1.0f / std::sqrt(static_cast<float>(config_.head_dim)); }
@@ -352,16 +422,15 @@ View<const float> Decoder::norm_weight(std::optional<size_t> index) const {
   return index ? norm_weight(*index) : View<const float>();
 }
 
-View<float> Decoder::norm_gradient(std::optional<size_t> index) {
-  return index ? at(*index).gradient() : View<float>();
+View<float> Decoder::norm_gradient(kernels::Context& ctx, size_t index) {
+  if (at(index).trainable()) return at(index).gradient();
+  const View<float> ignored = ctx.scratch.take<float>(at(index).size());
+  std::fill_n(ignored.data, ignored.size(), 0.0f);
+  return ignored;
 }
 
-void Decoder::add_bias(kernels::Context& ctx, std::optional<size_t> bias, View<float> y_TN) const {
-  if (bias) kernels::bias_forward(ctx, y_TN, at(*bias).vector());
-}
-
-void Decoder::bias_backward(kernels::Context& ctx, std::optional<size_t> bias, ConstComputeView dy_TN) {
-  if (bias) kernels::bias_backward(ctx, at(*bias).gradient(), dy_TN);
+View<float> Decoder::norm_gradient(kernels::Context& ctx, std::optional<size_t> index) {
+  return index ? norm_gradient(ctx, *index) : View<float>();
 }
 
 }  // namespace hone

@@ -10,6 +10,7 @@
 #include "models/forward_batch.h"
 #include "models/kv_cache.h"
 #include "models/layout.h"
+#include "models/lora.h"
 #include "models/model_config.h"
 #include "models/parameter.h"
 #include "models/recompute.h"
@@ -19,14 +20,16 @@ namespace hone {
 struct Activations;  // what backward needs of a forward
 struct LayerActivations;
 
-// What a decoder is for: one that only samples keeps the packed weights and the embedding, about half of the memory; it
-// is filled by loading, and cannot be published anew or saved.
+// What a decoder is for: one that only samples keeps its weights in the compute dtype, and in bf16 cannot be trained or
+// saved.
 enum class DecoderUse { train, sample };
 
 class Decoder {
  public:
   // Parameters are allocated, not filled: load (weights/hf_folder.h) or initialize.
   Decoder(const ModelConfig& config, DType dtype, DecoderUse use = DecoderUse::train);
+  // With adapters: they alone are trained, the model's own weights are as for sampling. Rank 0: without any.
+  Decoder(const ModelConfig& config, DType dtype, const LoraConfig& lora);
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -35,14 +38,23 @@ class Decoder {
   DType dtype() const { return dtype_; }
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
+  const LoraConfig& lora() const { return lora_; }  // rank 0: there are no adapters
+  const LoraLayout& lora_layout() const { return lora_layout_; }
+  std::vector<Parameter>& adapters() { return adapters_; }
+  const std::vector<Parameter>& adapters() const { return adapters_; }
+  // What is trained: the adapters where there are such, else all parameters.
+  std::vector<Parameter>& trained() { return lora_.rank > 0 ? adapters_ : parameters_; }
+  const std::vector<Parameter>& trained() const { return lora_.rank > 0 ? adapters_ : parameters_; }
 
   // Normal(0, initializer_range) for matrices, 1 for norms, 0 for biases; a function of the seed alone.
   void initialize(uint64_t seed);
-  void initialize(Team& team, uint64_t seed);  // the same bits
-  // Gradient buffers, zeroed, and from the next publish the packed forms that backward reads.
+  void initialize(kernels::Context& ctx, uint64_t seed);  // the same bits
+  // A uniform within 1 / sqrt(inputs), B 0 (PEFT): the model is what it was.
+  void initialize_adapters(kernels::Context& ctx, uint64_t seed);
+  // Gradient buffers of what is trained, zeroed.
   void allocate_gradients();
   void zero_gradients(kernels::Context& ctx);
-  // Makes the master weights what products read, under the given version.
+  // After the weights have changed: gives them a version, and the layout of the context's target.
   void publish(kernels::Context& ctx, int32_t version);
   int32_t version() const { return version_; }
 
@@ -61,8 +73,10 @@ class Decoder {
   void backward(kernels::Context& ctx, const ForwardBatch& batch, KvCache& kv, View<const float> dy_RD,
                 Activations& saved);
 
-  // Bytes of the weights that a decoder for sampling holds.
-  static double sampling_weight_bytes(const ModelConfig& config, DType dtype);
+  // Bytes of the weights that a decoder holds.
+  static double weight_bytes(const ModelConfig& config, DType dtype, DecoderUse use);
+  // Of what backward keeps beside gradients and activations: the head and one matrix of a layer, transposed.
+  static double transposed_bytes(const ModelConfig& config, DType dtype);
   // Bytes per token that Activations hold, for the memory estimate; and what a forward without takes.
   static int64_t activation_bytes_per_token(const ModelConfig& config, DType dtype, Recompute recompute);
   static int64_t passing_bytes_per_token(const ModelConfig& config, DType dtype);
@@ -78,7 +92,8 @@ class Decoder {
                          View<const float> cos_TR, View<const float> sin_TR, View<float> h_TD,
                          const LayerActivations& a) const;
   // a.act of h, what the layer's last product reads.
-  void mlp_hidden(kernels::Context& ctx, size_t index, View<const float> h_TD, const LayerActivations& a) const;
+  void mlp_hidden(kernels::Context& ctx, size_t index, const ForwardBatch& batch, View<const float> h_TD,
+                  const LayerActivations& a) const;
   void queries(kernels::Context& ctx, size_t index, View<const float> cos_TR, View<const float> sin_TR,
                const LayerActivations& a) const;
   // Makes whole what Activations keep of a layer.
@@ -86,14 +101,20 @@ class Decoder {
                  const Activations& saved) const;
   void layer_backward(kernels::Context& ctx, size_t index, const ForwardBatch& batch, const KvCache& kv,
                       const Activations& saved, View<float> dh_TD);
+  // y (=, +=) W x + bias + adapters, and its backward: overwrites dx, adds to the gradients of what is trained.
+  void linear(kernels::Context& ctx, View<float> y_TN, ConstComputeView x_TK, size_t weight, std::optional<size_t> bias,
+              kernels::Store store, const ForwardBatch& batch) const;
+  void linear_backward(kernels::Context& ctx, View<float> dx_TK, ConstComputeView dy_TN, ConstComputeView x_TK,
+                       size_t weight, std::optional<size_t> bias);
+  // scale * x A^T, rounded.
+  ConstComputeView narrowed(kernels::Context& ctx, ConstComputeView x_TK, const kernels::PackedMatrix& a) const;
+  // Where the gradient of a norm goes: nowhere, if it is not trained.
+  View<float> norm_gradient(kernels::Context& ctx, size_t index);
   float attention_scale() const;
   View<const float> norm_weight(size_t index) const { return at(index).vector(); }
   // The same of a head norm; empty in families without.
   View<const float> norm_weight(std::optional<size_t> index) const;
-  View<float> norm_gradient(std::optional<size_t> index);
-  // y += bias where the family has it; the backward adds to its gradient.
-  void add_bias(kernels::Context& ctx, std::optional<size_t> bias, View<float> y_TN) const;
-  void bias_backward(kernels::Context& ctx, std::optional<size_t> bias, ConstComputeView dy_TN);
+  View<float> norm_gradient(kernels::Context& ctx, std::optional<size_t> index);
   const Parameter& at(size_t index) const { return parameters_[index]; }
   Parameter& at(size_t index) { return parameters_[index]; }
   Parameter& head() { return at(layout_.head); }
@@ -104,8 +125,12 @@ class Decoder {
   ModelLayout layout_;
   std::vector<float> inv_freq_;
   std::vector<Parameter> parameters_;
+  LoraConfig lora_;
+  LoraLayout lora_layout_;
+  std::vector<Parameter> adapters_;
   int32_t version_ = 0;
-  bool training_ = false;
+  kernels::PackedMatrix transposed_, transposed_head_;  // what products of backward read: made when it is needed
+  bool has_transposed_head_ = false;                    // of this version
 };
 
 }  // namespace hone

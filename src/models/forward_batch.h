@@ -23,6 +23,8 @@ struct ForwardBatch {
   std::vector<int32_t> prefix_of;
   std::vector<int32_t> copied_rows, copied_slots;
 
+  bool without_adapters = false;  // the model that adapters were added to
+
   int64_t num_tokens() const { return static_cast<int64_t>(ids.size()); }
   kernels::SequenceTable sequences() const { return {cu_seqlens, context_lens, block_table, max_blocks, prefix_of}; }
 };

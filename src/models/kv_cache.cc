@@ -23,7 +23,8 @@ KvCache::KvCache(const ModelConfig& config, DType dtype, int64_t num_blocks, KvL
 }
 
 int64_t KvCache::block_bytes(const ModelConfig& config, DType dtype, KvLayers layers) {
-  return (layers == KvLayers::own ? config.num_layers : 1) * 2 * config.kv_size() * kernels::kKvBlock * size_bytes(dtype);
+  return (layers == KvLayers::own ? config.num_layers : 1) * 2 * config.kv_size() * kernels::kKvBlock *
+         size_bytes(dtype);
 }
 
 double KvCache::memory_bytes(const ModelConfig& config, DType dtype, int64_t num_blocks) {

@@ -1,6 +1,6 @@
-// Parameter: one weight of the model: f32 master, gradient, and the packed forms that products read. It alone knows
-// layouts. Tensors that share their input are one parameter with several pieces (q, k, v; gate, up), each piece a
-// tensor of the checkpoint.
+// Parameter: one weight of the model, in the layout that products read, and its gradient. It alone knows layouts.
+// Tensors that share their input are one parameter with several pieces (q, k, v; gate, up), each piece a tensor of the
+// checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,9 @@ struct ParameterSpec {
 
 class Parameter {
  public:
-  // Without a master (what samples alone) a packed matrix has its packed form only, which fill() makes.
-  explicit Parameter(ParameterSpec spec, bool has_master = true);
+  // exact: matrices that products read keep the floats they are filled with, bf16 by the rounded halves and the rest
+  // of each (kernels::PackedMatrix). Without, what only samples keeps the compute dtype alone.
+  Parameter(ParameterSpec spec, DType dtype, bool exact);
 
   const ParameterSpec& spec() const { return spec_; }
   const std::vector<Piece>& pieces() const { return spec_.pieces; }
@@ -45,27 +46,45 @@ class Parameter {
   int64_t rows() const { return rows_; }
   int64_t cols() const { return spec_.cols; }
   int64_t size() const { return rows_ * cols(); }
-  bool has_master() const { return master_.size() == size(); }
-  View<float> master() { return master_.view(rows_, cols()); }
-  View<const float> master() const { return master_.view(rows_, cols()); }
-  View<const float> vector() const { return {master_.data(), size()}; }  // of a norm or a bias
+  bool exact() const { return exact_; }
+
+  // The weights as floats. There is one copy: of what products read in their layout, of the others in rows.
+  Buffer<float> values() const;
+  // Elements [begin, begin + size), row-major, on the calling thread.
+  void read(int64_t begin, int64_t size, float* out) const;
+  float get(int64_t i) const;
+  // For tests; publish afterwards.
+  void set(int64_t i, float value);
+  // Fills the weights: source(first_row, rows, out) is asked for every row once, from all threads.
+  using RowSource = std::function<void(int64_t first_row, int64_t rows, float* out)>;
+  void fill(kernels::Context& ctx, const RowSource& source);
+  // Changes the weights: update(first_row, rows) is given every row once, a few together, from all threads.
+  using RowUpdate = std::function<void(int64_t first_row, View<float> rows)>;
+  void update(kernels::Context& ctx, const RowUpdate& update);
+  // Lays the weights out for the context's target.
+  void lay_out(kernels::Context& ctx);
+
+  const kernels::PackedMatrix& forward() const { return packed_; }        // y = x W^T
+  View<const float> vector() const { return {plain_.data(), size()}; }    // of a norm or a bias
+  View<const float> table() const { return plain_.view(rows_, cols()); }  // of an embedding that is no head
+
+  bool trainable() const { return gradient_.size() > 0; }
   View<float> gradient();
   void allocate_gradient() { gradient_ = Buffer<float>(size()); }
-  // Fills the weights: source(first_row, rows, out) is asked for every row once, from all threads; packs them for
-  // forward products of `dtype` while they are warm.
-  using RowSource = std::function<void(int64_t first_row, int64_t rows, float* out)>;
-  void fill(kernels::Context& ctx, DType dtype, const RowSource& source);
-  // Repacks the master weights for products of the given dtype.
-  void pack(kernels::Context& ctx, DType dtype, bool for_backward);
-
-  const kernels::PackedMatrix& forward() const { return forward_; }        // y = x W^T
-  const kernels::PackedMatrix& transposed() const { return transposed_; }  // dx = dy W
 
  private:
+  void allocate(const kernels::cpu::Target& target);
+  int64_t task_rows() const;
+  void rewrite(kernels::Context& ctx, bool reads, const RowUpdate& update);
+
   ParameterSpec spec_;
+  DType dtype_;
+  bool exact_;
   int64_t rows_;
-  Buffer<float> master_, gradient_;
-  kernels::PackedMatrix forward_, transposed_;
+  Buffer<float> plain_;  // of what no product reads
+  kernels::PackedMatrix packed_;
+  const kernels::cpu::Target* target_ = nullptr;  // whose layout `packed_` has
+  Buffer<float> gradient_;
 };
 
 }  // namespace hone

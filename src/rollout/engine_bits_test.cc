@@ -85,8 +85,8 @@ TEST(Engine, AWeightThatDiffersInItsLastBitShows) {
   const auto decoder = make_decoder(kDefault);
   const Task task;
   const std::vector<Group> groups = run(kDefault, *decoder, task, {options_of(8, 64, 64)});
-  float& weight = decoder->parameters()[3].master()[5];
-  weight = std::nextafter(weight, 10.0f);
+  Parameter& weights = decoder->parameters()[3];
+  weights.set(5, std::nextafter(weights.get(5), 10.0f));
   decoder->publish(ctx, 2);
   EXPECT_NE(groups[0].trajectories[0].logprobs, score(ctx, *decoder, groups[0].trajectories[0], 1.0f, kValid));
 }
@@ -118,7 +118,8 @@ TEST(Engine, NewWeightsBetweenStepsAreUsedByEveryLaterDraw) {
   Engine engine(ctx, *decoder, options_of(8, 64, 64));
   engine.add(task.draws[0], 2, task.sampling);
   for (int i = 0; i < 10; ++i) engine.step();
-  for (float& w : std::span(decoder->parameters()[0].master().data, 100)) w += 0.5f;
+  Parameter& table = decoder->parameters()[0];
+  for (int64_t i = 0; i < 100; ++i) table.set(i, table.get(i) + 0.5f);
   decoder->publish(ctx, 2);
   const Trajectory t = engine.run_all().at(0).trajectories.at(0);
   const auto first_new = std::find(t.versions.begin(), t.versions.end(), 2) - t.versions.begin();

@@ -101,7 +101,8 @@ TEST(PartialRollout, NewerWeightsGoOnWithTheirOwnDistributionAndSaySo) {
     for (int i = 0; i < 10; ++i) engine.step();
     taken = engine.take_unfinished();
   }
-  for (float& w : std::span(decoder->parameters()[0].master().data, 100)) w += 0.5f;
+  Parameter& table = decoder->parameters()[0];
+  for (int64_t i = 0; i < 100; ++i) table.set(i, table.get(i) + 0.5f);
   decoder->publish(ctx, 2);
   Engine engine(ctx, *decoder, options_of(8, 64, 64));
   engine.add(taken.at(0), task.sampling);

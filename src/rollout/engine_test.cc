@@ -138,7 +138,7 @@ TEST(Engine, WhatCannotFitIsRefusedWithTheSizes) {
 TEST(Engine, LogitsThatAreNotFiniteStopTheRun) {
   kernels::Context ctx(1);
   const auto decoder = make_decoder(kDefault);
-  decoder->parameters().back().master()[0] = std::nanf("");
+  decoder->parameters().back().set(0, std::nanf(""));
   decoder->publish(ctx, 2);
   const Task task;
   try {

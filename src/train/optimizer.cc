@@ -7,14 +7,13 @@
 namespace hone {
 
 Optimizer::Optimizer(const Decoder& decoder, const OptimizerOptions& options) : options_(options) {
-  for (const Parameter& parameter : decoder.parameters()) {
-    first_.emplace_back(parameter.size());
-    second_.emplace_back(parameter.size());
+  for (const Parameter& parameter : decoder.trained()) {
+    moments_.emplace_back(parameter, options.moments, static_cast<uint32_t>(moments_.size()));
   }
 }
 
 OptimizerStep Optimizer::step(kernels::Context& ctx, Decoder& decoder, double lr) {
-  auto& parameters = decoder.parameters();
+  auto& parameters = decoder.trained();
   double squares = 0;
   for (Parameter& parameter : parameters) squares += kernels::sum_of_squares(ctx, parameter.gradient());
   OptimizerStep result;
@@ -39,9 +38,9 @@ OptimizerStep Optimizer::step(kernels::Context& ctx, Decoder& decoder, double lr
     adamw.gradient_scale = static_cast<float>(double{options_.grad_clip} / (result.grad_norm + 1e-6));
   }
   for (size_t p = 0; p < parameters.size(); ++p) {
-    View<float> w = parameters[p].master();
-    kernels::adamw_step(ctx, {w.data, w.size()}, first_[p].view(), second_[p].view(),
-                        View<const float>{parameters[p].gradient().data, w.size()}, adamw);
+    const float* gradient = parameters[p].gradient().data;
+    parameters[p].update(
+        ctx, [&](int64_t first_row, View<float> w) { moments_[p].update(ctx.target, first_row, w, gradient, adamw); });
   }
   return result;
 }

@@ -121,7 +121,7 @@ TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objectiv
   return result;
 }
 
-std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> all) {
+std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> all, bool without_adapters) {
   std::vector<std::vector<float>> logprobs(all.size());
   std::vector<size_t> source;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -133,7 +133,7 @@ std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> al
   for (const MicroBatch& micro : balanced.batches) {
     Arena::Scope scope(ctx_.scratch);
     Rows rows;
-    forward(taken(sequences, balanced, micro), nullptr, rows);
+    forward(taken(sequences, balanced, micro), nullptr, rows, without_adapters);
     const int64_t R = rows.y_RD.rows, V = decoder_.config().vocab_size;
     const int64_t chunk = chunk_rows(options_.logits_bytes, V);
     for (int64_t begin = 0; begin < R; begin += chunk) {
@@ -157,8 +157,9 @@ std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> al
   return logprobs;
 }
 
-void Trainer::forward(std::span<const TrainSequence> sequences, Activations* saved, Rows& rows) {
+void Trainer::forward(std::span<const TrainSequence> sequences, Activations* saved, Rows& rows, bool without_adapters) {
   pack_sequences(packed_, sequences, options_.share_prompts);
+  packed_.batch.without_adapters = without_adapters;
   rows.temperature = sequences.front().temperature;
   for (const TrainSequence& s : sequences) {
     HONE_CHECK(s.temperature == rows.temperature, "temperatures {} and {} in one micro-batch", s.temperature,
@@ -240,7 +241,8 @@ double Trainer::memory_bytes(const ModelConfig& config, DType dtype, const Train
                              const TrainerWork& work) {
   const double largest = std::max(static_cast<double>(options.micro_batch_tokens), work.longest_sequence);
   const double step = std::min(largest, work.step_ids), score = std::min(largest, work.score_ids);
-  const auto states = static_cast<double>(config.num_parameters() * 3 * int64_t{sizeof(float)});
+  const double trained = work.trained > 0 ? work.trained : static_cast<double>(config.num_parameters());
+  const double states = trained * (sizeof(float) + Moments::bytes_per_parameter(options.optimizer.moments));
   const int64_t widest = std::max(2 * config.intermediate_size, config.q_size() + 2 * config.kv_size());
   // of a shared prompt every sharer has gradients of keys and values
   const int64_t shared = options.share_prompts ? 2 * config.kv_size() : 0;
@@ -249,8 +251,8 @@ double Trainer::memory_bytes(const ModelConfig& config, DType dtype, const Train
   const auto kept = static_cast<double>(Decoder::activation_bytes_per_token(config, dtype, options.recompute)) + kv;
   // scoring keeps nothing but keys and values
   const auto passing = static_cast<double>(Decoder::passing_bytes_per_token(config, dtype)) + kv;
-  return states + step * kept + std::max(step * scratch, score * (passing + scratch)) +
-         2.0 * static_cast<double>(options.logits_bytes);
+  return states + Decoder::transposed_bytes(config, dtype) + step * kept +
+         std::max(step * scratch, score * (passing + scratch)) + 2.0 * static_cast<double>(options.logits_bytes);
 }
 
 }  // namespace hone

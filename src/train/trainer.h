@@ -19,9 +19,9 @@ struct TrainerOptions {
   int64_t micro_batch_tokens = 16384;  // token budget of a micro-batch
   int64_t micro_batch_sequences = 0;   // at most; 0: any number
   Recompute recompute = Recompute::none;
-  bool share_prompts = false;          // neighbours with one prompt compute it once; other sums of gradients
-  int64_t valid_vocab = 0;             // ids the tokenizer knows
-  int64_t logits_bytes = 48 << 20;     // at most this much of [rows, vocabulary] in float at once (one row at least)
+  bool share_prompts = false;       // neighbours with one prompt compute it once; other sums of gradients
+  int64_t valid_vocab = 0;          // ids the tokenizer knows
+  int64_t logits_bytes = 48 << 20;  // at most this much of [rows, vocabulary] in float at once (one row at least)
 };
 
 // The most that a run hands to its trainer, in ids: micro-batches are no larger, whatever the token budget. Doubles, so
@@ -30,6 +30,7 @@ struct TrainerWork {
   double longest_sequence = 0;
   double step_ids = 0;   // of one optimizer batch
   double score_ids = 0;  // of one call of score(); 0: there is none
+  double trained = 0;    // parameters with gradients; 0: all
 };
 
 struct TrainStep {
@@ -57,16 +58,18 @@ class Trainer {
   // The loss and gradients of step() without the update: gradients are left in the parameters.
   TrainStep accumulate(std::span<const TrainSequence> sequences, const Objective& objective);
   // Log-prob of every response id with loss, as the loss sees it; 0 for the others. [sequence][response]
-  std::vector<std::vector<float>> score(std::span<const TrainSequence> sequences);
+  // without_adapters: of the model that they were added to, a reference that takes no memory.
+  std::vector<std::vector<float>> score(std::span<const TrainSequence> sequences, bool without_adapters = false);
 
   Optimizer& optimizer() { return optimizer_; }
-  // Bytes needed beside the decoder's own: moments, gradients, activations of a micro-batch as they are kept, logits.
+  // Bytes needed beside the weights: moments, gradients, what backward reads transposed, activations of a micro-batch
+  // as they are kept, logits.
   static double memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
                              const TrainerWork& work);
 
  private:
   struct Rows;  // per-row values of one micro-batch
-  void forward(std::span<const TrainSequence> sequences, Activations* saved, Rows& rows);
+  void forward(std::span<const TrainSequence> sequences, Activations* saved, Rows& rows, bool without_adapters = false);
   bool head_sweep(std::span<const TrainSequence> sequences, std::span<const double> weights, const Objective& objective,
                   const Rows& rows, View<float> dy_RD, TrainStep& result);
 

@@ -7,6 +7,7 @@
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "io/safetensors.h"
+#include "weights/adapter_folder.h"
 #include "weights/hf_config.h"
 #include "weights/model_files.h"
 #include "weights/unexpected_tensor.h"
@@ -42,13 +43,16 @@ Parameter::RowSource rows_of(const Parameter& parameter, const ModelFiles& files
 void check_spare_head(kernels::Context& ctx, const ModelFiles& files, const Decoder& decoder) {
   const io::StoredTensor* head = files.find(kHead);
   if (head == nullptr || !decoder.config().tie_word_embeddings) return;
-  const View<const float> table = decoder.parameters().front().master();
+  const Parameter& table = decoder.parameters().front();
   std::atomic<bool> equal = head->size == table.size();
   if (equal) {
-    ctx.team.run(table.rows, [&](int64_t row) {
-      std::vector<float> values(static_cast<size_t>(table.cols));
-      io::read_floats(*head, row * table.cols, table.cols, values.data());
-      if (std::memcmp(values.data(), table.row(row), values.size() * sizeof(float)) != 0) equal = false;
+    const io::StoredTensor& embedding = files.at(table.pieces().front().name);
+    ctx.team.run(table.rows(), [&](int64_t row) {
+      const auto cols = static_cast<size_t>(table.cols());
+      std::vector<float> values(cols), expected(cols);
+      io::read_floats(*head, row * table.cols(), table.cols(), values.data());
+      io::read_floats(embedding, row * table.cols(), table.cols(), expected.data());
+      if (std::memcmp(values.data(), expected.data(), cols * sizeof(float)) != 0) equal = false;
     });
   }
   if (equal) return;
@@ -60,7 +64,7 @@ void check_spare_head(kernels::Context& ctx, const ModelFiles& files, const Deco
 
 void load_checked(kernels::Context& ctx, Decoder& decoder, const ModelFiles& files) {
   for (Parameter& parameter : decoder.parameters()) {
-    parameter.fill(ctx, decoder.dtype(), rows_of(parameter, files));
+    parameter.fill(ctx, rows_of(parameter, files));
   }
   check_spare_head(ctx, files, decoder);
   for (const io::SafetensorsReader& file : files.files()) file.check_unchanged();
@@ -68,14 +72,25 @@ void load_checked(kernels::Context& ctx, Decoder& decoder, const ModelFiles& fil
 
 }  // namespace
 
-void load_weights(kernels::Context& ctx, Decoder& decoder, const std::string& folder) {
-  load_checked(ctx, decoder, open_model_files(folder, decoder.config()));
-}
-
 std::unique_ptr<Decoder> load_decoder(kernels::Context& ctx, const std::string& folder, DType dtype, DecoderUse use) {
+  if (is_adapter_folder(folder) && use == DecoderUse::sample) {
+    const AdapterConfig adapter = load_adapter_config(folder);
+    auto decoder = load_adapted_decoder(ctx, adapter.base_model, dtype, adapter.lora);
+    load_adapter(ctx, *decoder, folder);
+    return decoder;
+  }
   const ModelConfig config = load_config(folder);
   const ModelFiles files = open_model_files(folder, config);
   auto decoder = std::make_unique<Decoder>(config, dtype, use);
+  load_checked(ctx, *decoder, files);
+  return decoder;
+}
+
+std::unique_ptr<Decoder> load_adapted_decoder(kernels::Context& ctx, const std::string& folder, DType dtype,
+                                              const LoraConfig& lora) {
+  const ModelConfig config = load_config(folder);
+  const ModelFiles files = open_model_files(folder, config);
+  auto decoder = std::make_unique<Decoder>(config, dtype, lora);
   load_checked(ctx, *decoder, files);
   return decoder;
 }
@@ -85,16 +100,54 @@ std::unique_ptr<Decoder> load_decoder(const std::string& folder, DType dtype) {
   return load_decoder(alone, folder, dtype);
 }
 
+namespace {
+
+// Elements of a parameter as a checkpoint has them, adapters merged.
+void read_merged(const Decoder& decoder, size_t p, int64_t begin, int64_t size, float* out) {
+  const Parameter& parameter = decoder.parameters()[p];
+  parameter.read(begin, size, out);
+  if (decoder.lora().rank == 0) return;
+  const int64_t cols = parameter.cols(), rank = decoder.lora().rank;
+  for (const LoraPiece& piece : decoder.lora_layout().pieces[p]) {
+    const int64_t first = std::max(begin / cols, piece.row);
+    const int64_t last = std::min((begin + size + cols - 1) / cols, piece.row + piece.rows);
+    if (first >= last) continue;
+    const Buffer<float> a = decoder.adapters()[piece.a].values();
+    std::vector<float> b(static_cast<size_t>((last - first) * rank)), sum(static_cast<size_t>(cols));
+    decoder.adapters()[piece.b].read((first - piece.row) * rank, (last - first) * rank, b.data());
+    for (int64_t row = first; row < last; ++row) {
+      std::fill(sum.begin(), sum.end(), 0.0f);
+      for (int64_t r = 0; r < rank; ++r) {
+        const float factor = b[static_cast<size_t>((row - first) * rank + r)];
+        for (int64_t c = 0; c < cols; ++c) sum[static_cast<size_t>(c)] += factor * a[r * cols + c];
+      }
+      for (int64_t i = std::max(begin, row * cols); i < std::min(begin + size, (row + 1) * cols); ++i) {
+        out[i - begin] += decoder.lora().scale() * sum[static_cast<size_t>(i - row * cols)];
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void save_model(const Decoder& decoder, const std::string& folder, const std::string& source_folder) {
   io::SafetensorsWriter writer;
-  for (const Parameter& parameter : decoder.parameters()) {
+  for (size_t p = 0; p < decoder.parameters().size(); ++p) {
+    const Parameter& parameter = decoder.parameters()[p];
     for (const Piece& piece : parameter.pieces()) {
-      const View<const float> rows = parameter.master().slice_rows(piece.row, piece.rows);
-      writer.add(piece.name, parameter.spec().shape(piece), io::StoredType::f32, rows.data);
+      const int64_t first = piece.row * parameter.cols();
+      writer.add(piece.name, parameter.spec().shape(piece), io::StoredType::f32,
+                 [&decoder, p, first](int64_t begin, int64_t size, float* out) {
+                   read_merged(decoder, p, first + begin, size, out);
+                 });
     }
   }
   writer.write(io::join_path(folder, "model.safetensors"));
-  io::write_file(io::join_path(folder, "config.json"), config_text(decoder.config(), source_folder));
+  save_companions(decoder.config(), folder, source_folder);
+}
+
+void save_companions(const ModelConfig& config, const std::string& folder, const std::string& source_folder) {
+  io::write_file(io::join_path(folder, "config.json"), config_text(config, source_folder));
   for (const char* name : kCompanions) {
     const std::string from = io::join_path(source_folder, name);
     if (!source_folder.empty() && io::exists(from)) io::write_file(io::join_path(folder, name), io::read_file(from));

@@ -77,7 +77,7 @@ bool same_bits(View<const float> a, View<const float> b) {
 void expect_same(const Decoder& a, const Decoder& b) {
   ASSERT_EQ(a.parameters().size(), b.parameters().size());
   for (size_t p = 0; p < a.parameters().size(); ++p) {
-    EXPECT_TRUE(same_bits(a.parameters()[p].master(), b.parameters()[p].master()))
+    EXPECT_TRUE(same_bits(a.parameters()[p].values().view(), b.parameters()[p].values().view()))
         << a.parameters()[p].pieces().front().name;
   }
 }
@@ -89,20 +89,22 @@ TEST_F(HfFolder, WhatIsSavedComesBackToTheBitTensorByTensor) {
     decoder.initialize(9);
     float value = 0.1f;
     for (Parameter& parameter : decoder.parameters()) {
-      for (int64_t i = 0; i < parameter.size(); ++i) parameter.master()[i] += value *= 1.0001f;  // all different
+      for (int64_t i = 0; i < parameter.size(); ++i)
+        parameter.set(i, parameter.get(i) + (value *= 1.0001f));  // all different
     }
     const std::string folder = save(tied ? "tied" : "untied", tied);
     weights::save_model(decoder, folder, "");
-    expect_same(decoder, *weights::load_decoder(folder, DType::bf16));  // masters are float32 in any dtype
+    expect_same(decoder, *weights::load_decoder(folder, DType::bf16));  // floats in any dtype
     EXPECT_TRUE(weights::load_config(folder) == small_config(Family::qwen3, tied));
     // the published names, rows of fused parameters where they belong
     const io::SafetensorsReader file(folder);
     EXPECT_EQ(file.tensors().size(), 2u * 11u + 2u + (tied ? 0u : 1u));
     for (const Parameter& parameter : decoder.parameters()) {
+      const Buffer<float> values = parameter.values();
       for (const Piece& piece : parameter.pieces()) {
         const std::vector<float> stored = io::read_floats(file.at(piece.name));
         EXPECT_TRUE(same_bits(View<const float>(stored.data(), static_cast<int64_t>(stored.size())),
-                              parameter.master().slice_rows(piece.row, piece.rows)))
+                              values.view(parameter.rows(), parameter.cols()).slice_rows(piece.row, piece.rows)))
             << piece.name;
       }
     }
@@ -215,11 +217,13 @@ TEST_F(HfFolder, LoadingPacksWhatPublishingPacks) {
         const kernels::PackedMatrix& b = published->parameters()[p].forward();
         ASSERT_EQ(a.size_bytes(), b.size_bytes());
         if (a.size_bytes() == 0) continue;
-        EXPECT_EQ(std::memcmp(a.data.data(), b.data.data(), static_cast<size_t>(a.size_bytes())), 0)
+        EXPECT_EQ(std::memcmp(a.data.data(), b.data.data(), static_cast<size_t>(a.data.size_bytes())), 0)
             << target.name << " " << loaded->parameters()[p].pieces().front().name;
         const kernels::PackedMatrix& c = sampling->parameters()[p].forward();
-        EXPECT_EQ(std::memcmp(c.data.data(), b.data.data(), static_cast<size_t>(b.size_bytes())), 0) << target.name;
-        EXPECT_EQ(sampling->parameters()[p].has_master(), p == 0) << "the embedding alone is read as it is";
+        EXPECT_EQ(std::memcmp(c.data.data(), b.data.data(), static_cast<size_t>(b.data.size_bytes())), 0)
+            << target.name;
+        EXPECT_TRUE(loaded->parameters()[p].exact());
+        EXPECT_EQ(sampling->parameters()[p].exact(), p == 0 || dtype == DType::f32) << "the embedding alone is read";
       }
     }
   }
@@ -235,7 +239,8 @@ TEST_F(HfFolder, ASpareHeadMustBeTheTable) {
   for (const io::StoredTensor& tensor : reader.tensors()) {
     writer.add_bytes(tensor.name, tensor.shape, tensor.type, tensor.data);
   }
-  writer.add("lm_head.weight", {23, 12}, io::StoredType::f32, decoder->parameters().front().master().data);
+  const Buffer<float> table = decoder->parameters().front().values();
+  writer.add("lm_head.weight", {23, 12}, io::StoredType::f32, table.data());
   writer.write(untied + "/model.safetensors");
   expect_same(*decoder, *weights::load_decoder(untied, DType::f32));
 }

@@ -15,7 +15,7 @@ namespace hone::weights {
 
 // Raises one Error that lists all faults of folder/config.json, or of the weight files beside it: a file that is
 // missing or damaged; a tensor that is missing, unexpected (with the reason), of another shape or no float type. A head
-// may be absent or present when the model ties it to the embedding; load_weights compares one that is present.
+// may be absent or present when the model ties it to the embedding; load_decoder compares one that is present.
 void check_model_files(const std::string& folder);
 
 class ModelFiles {

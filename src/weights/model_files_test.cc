@@ -324,8 +324,8 @@ TEST(ModelFiles, ShardsAreTheSameModelAsOneFile) {
     const auto decoder = weights::load_decoder(folder.path(), DType::f32);
     std::vector<float> all;
     for (const Parameter& parameter : decoder->parameters()) {
-      const View<const float> w = parameter.master();
-      all.insert(all.end(), w.data, w.data + w.size());
+      const Buffer<float> w = parameter.values();
+      all.insert(all.end(), w.begin(), w.end());
     }
     if (!sharded) {
       one = all;

@@ -156,7 +156,7 @@ TEST_F(Commands, AtLearningRateZeroEveryRatioIsOneAndTheWeightsStay) {
 
 TEST_F(Commands, WeightsThatAreNotFiniteStopARolloutAndAreCountedBySft) {
   const auto decoder = weights::load_decoder(inputs_ / "model", DType::f32);
-  decoder->parameters().back().master()[0] = std::nanf("");
+  decoder->parameters().back().set(0, std::nanf(""));
   weights::save_model(*decoder, inputs_ / "model", inputs_ / "model");
   Result result = train({"trainer.total_training_steps=2"});
   EXPECT_EQ(result.code, 4);

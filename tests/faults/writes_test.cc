@@ -153,7 +153,7 @@ TEST(Writes, ACheckpointThatFailsLeavesTheOlderOneToGoOnFrom) {
   const auto save = [&](int64_t step) {
     decoder.initialize(static_cast<uint64_t>(step));
     state.global_step = step;
-    save_checkpoint(folder, state, decoder, optimizer, "");
+    save_checkpoint(folder, state, decoder, optimizer, {});
   };
   save(1);
   const Files first = files_of(checkpoint_path(folder, 1));

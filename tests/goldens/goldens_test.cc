@@ -85,7 +85,7 @@ void check(const std::string& folder, const kernels::cpu::Target& target, DType 
   const auto T = batch.num_tokens();
   const int64_t V = decoder->config().vocab_size, D = decoder->config().hidden_size;
   KvCache kv(decoder->config(), dtype, static_cast<int64_t>(batch.block_table.size()));
-  auto saved = Decoder::make_activations();
+  auto saved = Decoder::make_activations(Recompute::none);
   ComputeView y_TD = ctx.scratch.take(dtype, T, D);
   decoder->forward(ctx, batch, kv, y_TD, saved.get());
   View<float> logits_TV = ctx.scratch.take<float>(T, V);

@@ -125,6 +125,7 @@ int64_t num_logprobs(const std::vector<TrainSequence>& sequences) {
 void make_weights(Decoder& decoder) {
   decoder.initialize(3);
   test::randomize_norms(decoder, 3);
+  test::randomize_adapters(decoder, 3);
 }
 
 struct Compared {
@@ -180,6 +181,19 @@ TEST(Law1, HoldsForEveryFamilyWithItsBiasesAndRotations) {
   }
 }
 
+TEST(Law1, HoldsForAModelWithAdapters) {
+  for (const kernels::cpu::Target& target : kernels::cpu::all_targets()) {
+    if (!target.supported()) continue;
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      for (const int64_t rank : {1, 5, 17}) {
+        Decoder decoder(test::tiny_families()[static_cast<size_t>(rank % 3)].second, dtype, test::tiny_lora(rank));
+        make_weights(decoder);
+        EXPECT_GT(compare(decoder, target, 201, 204).num_logprobs, 200);
+      }
+    }
+  }
+}
+
 TEST(Law1, TheFirstUpdateSeesARatioOfExactlyOne) {
   Draws draws(99);
   Decoder decoder(test::tiny_config(), DType::f32);
@@ -203,10 +217,10 @@ TEST(Law1, TheFirstUpdateSeesARatioOfExactlyOne) {
 // Samples, then turns numbers of each such parameter one unit up, one after another, until a log-prob changes; at most
 // `tries` numbers of a parameter.
 void expect_changes_to_show(const ModelConfig& config, const kernels::cpu::Target& target, int64_t tries,
-                            const std::function<bool(const Parameter&)>& looked_at) {
+                            const std::function<bool(const Parameter&)>& looked_at, const LoraConfig& lora = {}) {
   Draws draws(7);
   kernels::Context ctx(1, target);
-  Decoder decoder(config, DType::f32);
+  Decoder decoder(config, DType::f32, lora);
   make_weights(decoder);
   Trainer trainer(ctx, decoder, random_micro_batches(draws));
   Work work(draws);
@@ -215,16 +229,15 @@ void expect_changes_to_show(const ModelConfig& config, const kernels::cpu::Targe
   std::vector<Group> groups = work.roll_out(ctx, decoder, random_schedule(draws));
   const auto sequences = sequences_of(groups);
   ASSERT_EQ(num_different(trainer, sequences), 0);
-  for (Parameter& parameter : decoder.parameters()) {
+  for (Parameter& parameter : decoder.trained()) {
     if (!looked_at(parameter)) continue;
     bool shows = false;
     for (int64_t i = 0; i < std::min(parameter.size(), tries) && !shows; ++i) {
-      float& weight = parameter.master()[i];
-      const float before = weight;
-      weight = std::nextafter(weight, 10.0f);
+      const float before = parameter.get(i);
+      parameter.set(i, std::nextafter(before, 10.0f));
       decoder.publish(ctx, 1);
       shows = num_different(trainer, sequences) > 0;
-      weight = before;
+      parameter.set(i, before);
     }
     EXPECT_TRUE(shows) << parameter.pieces().front().name;
   }
@@ -248,6 +261,12 @@ TEST(Law1, OneBiasChangedByOneUnitInTheLastPlaceShows) {
     expect_changes_to_show(config, kernels::cpu::default_target(), INT64_MAX,
                            [](const Parameter& parameter) { return parameter.kind() == ParameterKind::bias; });
   }
+}
+
+TEST(Law1, OneNumberOfAnAdapterChangedByOneUnitInTheLastPlaceShows) {
+  expect_changes_to_show(
+      test::tiny_config(), kernels::cpu::default_target(), 60, [](const Parameter&) { return true; },
+      test::tiny_lora(3));
 }
 
 TEST(Law1, ASampleIsTheSameAloneAndAmongNeighbours) {

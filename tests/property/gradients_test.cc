@@ -35,20 +35,20 @@ std::vector<TrainSequence> sequences_with_ratios(Trainer& trainer) {
 
 class GradientCheck {
  public:
-  explicit GradientCheck(const ModelConfig& config)
-      : decoder_(config, DType::f32), trainer_(make_trainer()), sequences_(sequences_with_ratios(trainer_)) {
+  explicit GradientCheck(const ModelConfig& config, const LoraConfig& lora = {})
+      : decoder_(config, DType::f32, lora), trainer_(make_trainer()), sequences_(sequences_with_ratios(trainer_)) {
     objective_.kind = Objective::Kind::policy;
     objective_.entropy_coeff = 0.5;
     objective_.aggregation = algorithms::LossAggregation::seq_mean_token_mean;
     trainer_.accumulate(sequences_, objective_);
-    for (Parameter& parameter : decoder_.parameters()) {
+    for (Parameter& parameter : decoder_.trained()) {
       const View<float> g = parameter.gradient();
       gradients_.emplace_back(g.data, g.data + g.size());
     }
   }
   size_t num_parameters() const { return gradients_.size(); }
   const std::vector<float>& gradient(size_t p) const { return gradients_[p]; }
-  std::string name(size_t p) const { return decoder_.parameters()[p].pieces().front().name; }
+  std::string name(size_t p) const { return decoder_.trained()[p].pieces().front().name; }
 
   // d loss / d t of w + t * direction. Two steps h and 2 h, extrapolated (Richardson): the error is h^4 f^(5) / 30, and
   // the noise of the loss over h.
@@ -61,6 +61,7 @@ class GradientCheck {
   Trainer make_trainer() {
     decoder_.initialize(2);
     test::randomize_norms(decoder_, 2);
+    test::randomize_adapters(decoder_, 2, 0.15f);  // larger ones bend the loss within a step
     TrainerOptions options;
     options.valid_vocab = test::kTinyValidVocab;
     options.micro_batch_tokens = 40;
@@ -70,14 +71,18 @@ class GradientCheck {
     return (loss_at(p, direction, h) - loss_at(p, direction, -h)) / (2 * h);
   }
   double loss_at(size_t p, const std::vector<float>& direction, double t) {
-    View<float> w = decoder_.parameters()[p].master();
-    const std::vector<float> before(w.data, w.data + w.size());
-    for (size_t i = 0; i < before.size(); ++i) {
-      w.data[i] = static_cast<float>(double{before[i]} + t * double{direction[i]});
-    }
+    Parameter& parameter = decoder_.trained()[p];
+    const Buffer<float> before = parameter.values();
+    parameter.update(ctx_, [&](int64_t first_row, View<float> w) {
+      for (int64_t i = 0, at = first_row * w.cols; i < w.size(); ++i, ++at) {
+        w[i] = static_cast<float>(double{before[at]} + t * double{direction[static_cast<size_t>(at)]});
+      }
+    });
     decoder_.publish(ctx_, 1);
     const TrainStep step = trainer_.accumulate(sequences_, objective_);
-    std::copy(before.begin(), before.end(), w.data);
+    parameter.fill(ctx_, [&](int64_t first_row, int64_t rows, float* out) {
+      std::copy_n(before.data() + first_row * parameter.cols(), rows * parameter.cols(), out);
+    });
     decoder_.publish(ctx_, 1);
     return step.loss + step.entropy_loss;
   }
@@ -101,8 +106,8 @@ double norm(const std::vector<float>& v) {
 // is 8e-5 in a derivative. Beyond it a hundredth of the gradient's size is allowed for the fifth derivative.
 constexpr double kStep = 4e-3, kNoise = 1e-4;
 
-void check(const ModelConfig& config) {
-  GradientCheck check(config);
+void check(const ModelConfig& config, const LoraConfig& lora = {}) {
+  GradientCheck check(config, lora);
   for (size_t p = 0; p < check.num_parameters(); ++p) {
     const std::vector<float>& gradient = check.gradient(p);
     const double size = norm(gradient), root_mean_square = size / std::sqrt(static_cast<double>(gradient.size()));
@@ -149,6 +154,16 @@ TEST(Gradients, OfAModelWithItsOwnHeadAreThoseOfFiniteDifferences) {
   config.tie_word_embeddings = false;
   config.num_kv_heads = 4;
   check(config);
+}
+
+// Ranks beside a vector's width; alpha that is not the rank.
+TEST(Gradients, OfAdaptersAreThoseOfFiniteDifferences) {
+  for (const auto& [family, config] : test::tiny_families()) {
+    SCOPED_TRACE(family);
+    check(config, test::tiny_lora(3));
+  }
+  LoraConfig some{1, 2.0, {"v_proj", "gate_proj"}};
+  check(test::tiny_config(), some);
 }
 
 }  // namespace

@@ -47,9 +47,9 @@ struct Model {
     std::vector<float> all;
     const auto add = [&](View<const float> v) { all.insert(all.end(), v.data, v.data + v.size()); };
     for (size_t p = 0; p < decoder.parameters().size(); ++p) {
-      add(decoder.parameters()[p].master());
-      add(trainer->optimizer().first_moment(p));
-      add(trainer->optimizer().second_moment(p));
+      add(decoder.parameters()[p].values().view());
+      add(trainer->optimizer().moments()[p].first().view());
+      add(trainer->optimizer().moments()[p].second().view());
     }
     return all;
   }
@@ -448,8 +448,8 @@ TEST(Training, FiftyStepsAtLearningRateZeroChangeNoLogProb) {
   Engine engine(model.ctx, model.decoder, engine_options);
   std::vector<std::vector<float>> first;
   std::vector<TrainSequence> first_sequences;
-  const auto weights_before = model.decoder.parameters().front().master();
-  const std::vector<float> table(weights_before.data, weights_before.data + weights_before.size());
+  const Buffer<float> before = model.decoder.parameters().front().values();
+  const std::vector<float> table(before.begin(), before.end());
   for (uint64_t step = 0; step < 50; ++step) {
     for (uint64_t p = 0; p < 2; ++p) engine.add({&prompts[p], 2 * step + p}, 4, sampling);
     std::vector<TrainSequence> sequences;
@@ -469,8 +469,8 @@ TEST(Training, FiftyStepsAtLearningRateZeroChangeNoLogProb) {
     if (step == 0) first = scored;
     ASSERT_EQ(scored, first) << "step " << step;
   }
-  const auto after = model.decoder.parameters().front().master();
-  EXPECT_TRUE(same_bits(table, std::vector<float>(after.data, after.data + after.size())));
+  const Buffer<float> after = model.decoder.parameters().front().values();
+  EXPECT_TRUE(same_bits(table, std::vector<float>(after.begin(), after.end())));
 }
 
 TEST(Training, ThreadsChangeNoBitOfAStep) {

@@ -51,8 +51,29 @@ inline void randomize_norms(Decoder& decoder, uint64_t seed) {
     if (parameter.kind() == ParameterKind::matrix) continue;
     const float mean = parameter.kind() == ParameterKind::norm ? 1.0f : 0.0f;
     for (int64_t i = 0; i < parameter.size(); ++i) {
-      parameter.master()[i] = mean + 0.3f * random_normal({seed, Stream::test}, p, 0, static_cast<uint32_t>(i));
+      parameter.set(i, mean + 0.3f * random_normal({seed, Stream::test}, p, 0, static_cast<uint32_t>(i)));
     }
+  }
+}
+
+// Of all linear layers.
+inline LoraConfig tiny_lora(int64_t rank) {
+  LoraConfig lora{rank, 1.5 * static_cast<double>(rank), {}};
+  set_modules(lora, {"all-linear"}, {});
+  return lora;
+}
+
+// Adapters of a size that matters; nothing where there are none.
+inline void randomize_adapters(Decoder& decoder, uint64_t seed, float size = 0.3f) {
+  kernels::Context ctx(1);
+  for (size_t p = 0; p < decoder.adapters().size(); ++p) {
+    Parameter& parameter = decoder.adapters()[p];
+    parameter.fill(ctx, [&](int64_t first_row, int64_t rows, float* out) {
+      for (int64_t i = 0; i < rows * parameter.cols(); ++i) {
+        const auto at = static_cast<uint32_t>(first_row * parameter.cols() + i);
+        out[i] = size * random_normal({seed, Stream::test}, 1000 + p, 0, at);
+      }
+    });
   }
 }
 

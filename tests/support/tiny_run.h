@@ -104,9 +104,13 @@ inline std::map<std::string, std::string> bits_of(const std::string& run) {
   std::map<std::string, std::string> bits;
   const std::string checkpoint = last_checkpoint(run);
   bits["checkpoint"] = std::filesystem::path(checkpoint).filename().string();
-  for (const char* name : {"model.safetensors", "training_state/optimizer.safetensors", "training_state/state.json"}) {
+  for (const char* name : {"training_state/optimizer.safetensors", "training_state/state.json"}) {
     bits[name] = io::read_file(checkpoint + "/" + name);
   }
+  // the weights, or the adapters that are trained in their place
+  const char* weights =
+      io::exists(checkpoint + "/adapter_config.json") ? "adapter_model.safetensors" : "model.safetensors";
+  bits[weights] = io::read_file(checkpoint + "/" + weights);
   for (const char* name : {"training_state/answer_lengths.json", "training_state/unfinished.json"}) {
     if (io::exists(checkpoint + "/" + name)) bits[name] = io::read_file(checkpoint + "/" + name);
   }

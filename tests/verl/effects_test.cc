@@ -103,6 +103,9 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
       {actor + "optim.weight_decay=0.5"},
       {actor + "optim.betas=[0.5,0.9]"},
       {actor + "optim.lr_scheduler_type=cosine"},
+      {actor + "optim.moments=bfloat16"},
+      {actor + "optim.moments=8bit"},
+      {"actor_rollout_ref.model.lora_rank=3"},
       {"algorithm.norm_adv_by_std_in_grpo=false"},
       {"reward.shuffle=true"},
   };
@@ -112,7 +115,11 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
   // those that look at another option
   const std::string norm = actor + "loss_agg_mode=seq-mean-token-sum-norm",
                     cosine = actor + "optim.lr_scheduler_type=cosine";
+  const std::string lora = "actor_rollout_ref.model.lora_rank=3", model = "actor_rollout_ref.model.";
   const std::pair<Arguments, std::string> pairs[] = {
+      {{lora}, model + "lora_alpha=9"},
+      {{lora}, model + "target_modules=[q_proj,v_proj]"},
+      {{lora}, model + "exclude_modules=[down_proj]"},
       {{norm}, actor + "loss_scale_factor=7"},
       {{cosine}, actor + "optim.min_lr_ratio=0.5"},
       {{cosine}, actor + "optim.num_cycles=1.5"},
@@ -127,6 +134,10 @@ TEST_F(Effects, OptionsOfSpeedAndPlaceAloneChangeNoResult) {
   const auto plain = results_of(run({}));
   const std::string rollout = kRollout, speculation = rollout + "engine_kwargs.vllm.speculative_config.";
   const Arguments cases[] = {
+      {"actor_rollout_ref.model.recompute=none"},
+      {"actor_rollout_ref.model.recompute=selective"},
+      {"actor_rollout_ref.model.recompute=full"},
+      {"actor_rollout_ref.model.enable_gradient_checkpointing=true"},
       {rollout + "max_num_batched_tokens=16"},
       {rollout + "max_num_seqs=3"},
       {rollout + "max_model_len=11"},

@@ -60,9 +60,24 @@ struct AdamWCoefficients {
   float lr, beta1, one_minus_beta1, beta2, one_minus_beta2, eps, weight_decay, inv_c1, inv_c2, gradient_scale;
 };
 
+// Moments of fewer bits are rounded up or down at random, in proportion: the number of element i of the call follows
+// from (key, first + i). A block of kMomentBlock elements of 8 bits has a scale for either moment.
+constexpr int kMomentBlock = 256;
+struct MomentRounding {
+  uint32_t key, first;
+};
+
 struct UpdateKernels {
   void (*adamw)(float* w, float* m, float* v, const float* g, int64_t size, const AdamWCoefficients& c);
   double (*sum_of_squares)(const float* g, int64_t size);
+  // The same with moments in bf16, and in blocks of 8 bits: scales[block][2].
+  void (*adamw_bf16)(float* w, uint16_t* m, uint16_t* v, const float* g, int64_t size, const AdamWCoefficients& c,
+                     MomentRounding rounding);
+  void (*adamw_8bit)(float* w, uint8_t* m, uint8_t* v, float* scales, const float* g, int64_t size,
+                     const AdamWCoefficients& c, MomentRounding rounding);
+  // What is stored, as floats.
+  void (*read_8bit)(float* m, float* v, const uint8_t* m_codes, const uint8_t* v_codes, const float* scales,
+                    int64_t size);
 };
 
 struct RowKernels {

@@ -21,6 +21,9 @@ namespace {
 
 constexpr int kLanes = 16;
 
+HONE_INLINE float float_of(uint32_t u) { return __builtin_bit_cast(float, u); }
+HONE_INLINE uint32_t bits_of(float x) { return __builtin_bit_cast(uint32_t, x); }
+
 #if HONE_TARGET_avx2 || HONE_TARGET_is_512
 // The one tree of all horizontal sums: lanes i and i+8, then +4, +2, +1.
 HONE_INLINE float tree8(__m256 x) {
@@ -275,8 +278,6 @@ HONE_INLINE Vec fma(Vec a, Vec b, Vec c) { HONE_EACH(Vec, fma1(a.v[i], b.v[i], c
 HONE_INLINE Vec sqrt(Vec a) { HONE_EACH(Vec, __builtin_sqrtf(a.v[i])); }
 HONE_INLINE Vec max(Vec a, Vec b) { HONE_EACH(Vec, a.v[i] > b.v[i] ? a.v[i] : b.v[i]); }
 HONE_INLINE Vec min(Vec a, Vec b) { HONE_EACH(Vec, a.v[i] < b.v[i] ? a.v[i] : b.v[i]); }
-HONE_INLINE float float_of(uint32_t u) { return __builtin_bit_cast(float, u); }
-HONE_INLINE uint32_t bits_of(float x) { return __builtin_bit_cast(uint32_t, x); }
 HONE_INLINE uint16_t bf16_of(float x) {
   const uint32_t u = bits_of(x);
   if (x != x) return static_cast<uint16_t>((u >> 16) | 0x40u);
