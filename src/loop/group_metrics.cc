@@ -32,7 +32,7 @@ void set_advantages(std::span<Group> groups, bool norm_by_std, Metrics& metrics)
   for (Group& group : groups) {
     std::vector<std::optional<float>> scores;
     for (const Trajectory& t : group.trajectories) {
-      scores.push_back(t.response_ids.empty() ? std::nullopt : t.score.value);
+      scores.push_back(t.response_ids.empty() ? std::nullopt : t.reward);
       num_absent += !t.score.value.has_value();
     }
     const auto result = algorithms::grpo_advantages(scores, norm_by_std);
@@ -46,7 +46,7 @@ void set_advantages(std::span<Group> groups, bool norm_by_std, Metrics& metrics)
 }
 
 void report_groups(std::span<const Group> groups, int64_t max_prompt_length, Metrics& metrics) {
-  Spread score, advantage, prompt;
+  Spread score, reward, advantage, prompt;
   Lengths all, non_aborted;
   int64_t longest_prompts = 0;
   double tokens = 0;
@@ -55,6 +55,7 @@ void report_groups(std::span<const Group> groups, int64_t max_prompt_length, Met
       const auto length = static_cast<int64_t>(t.response_ids.size());
       const auto prompt_length = static_cast<int64_t>(t.prompt_ids.size());
       if (t.score.value && length > 0) score.add(double{*t.score.value});
+      if (t.reward && length > 0) reward.add(double{*t.reward});
       advantage.add(double{t.advantage}, length);
       prompt.add(static_cast<double>(prompt_length));
       longest_prompts += prompt_length == max_prompt_length;
@@ -65,7 +66,7 @@ void report_groups(std::span<const Group> groups, int64_t max_prompt_length, Met
   }
   const auto answers = static_cast<double>(all.answers);
   score.report(metrics, "critic/score");
-  score.report(metrics, "critic/rewards");
+  reward.report(metrics, "critic/rewards");
   advantage.report(metrics, "critic/advantages");
   advantage.report(metrics, "critic/returns");
   all.report(metrics, "response_length");

@@ -22,6 +22,7 @@ Group group_of(const Prompt& prompt, const Scores& scores) {
     t.logprobs = {-1.0f, -1.0f};
     t.finish = FinishReason::end;
     t.score = {score, score ? "" : "the scorer gave nan"};
+    t.reward = score;
     group.trajectories.push_back(std::move(t));
   }
   return group;

@@ -7,6 +7,26 @@
 
 namespace hone {
 
+namespace {
+
+// What a step is made of, in one sentence.
+std::string sizes_text(const Recipe& recipe, int64_t total_steps) {
+  const int64_t prompts = recipe.data.train_batch_size, mini = recipe.actor.ppo_mini_batch_size,
+                epochs = recipe.actor.ppo_epochs, updates = (prompts + mini - 1) / mini;
+  std::string text = fmt::format("{} steps of {} prompts x {} answers", total_steps, prompts, recipe.rollout.n);
+  if (recipe.algorithm.filter_groups.enable) {
+    text = fmt::format("{}{}, out of generation batches of {} prompts",
+                       recipe.trainer.total_training_steps ? "" : "at most ", text, recipe.gen_batch_size());
+  }
+  text += fmt::format(", updates of {} prompts", mini);
+  if (prompts % mini != 0) text += fmt::format(" (the last of {})", prompts % mini);
+  if (updates * epochs > 1) text += fmt::format(", {} a step", updates * epochs);
+  if (epochs > 1) text += fmt::format(" in {} passes", epochs);
+  return text;
+}
+
+}  // namespace
+
 int train_grpo(Recipe recipe, const RunFlags& flags) {
   kernels::Context ctx(resolve_threads(recipe.trainer.num_threads));
   const DType dtype = resolve_dtype(recipe.rollout.dtype, ctx.target);
@@ -20,12 +40,9 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
   options.numeric_mode = numeric_mode(dtype, ctx.target);
   options.num_parameters = inputs.saved_parameters(recipe.model.lora.lora_save_merged);
   options.form = training_form(inputs.lora, inputs.trainer.optimizer.moments);
-  options.summary = fmt::format(
-      "{} steps of {} prompts x {} answers, updates of {} prompts; {}, {} on {}, {} threads, "
-      "recomputing {}",
-      options.total_steps, recipe.data.train_batch_size, recipe.rollout.n, recipe.actor.ppo_mini_batch_size,
-      inputs.parameters_text(), options.numeric_mode, ctx.target.name, ctx.team.num_threads(),
-      name(inputs.trainer.recompute));
+  options.summary = fmt::format("{}; {}, {} on {}, {} threads, recomputing {}", sizes_text(recipe, options.total_steps),
+                                inputs.parameters_text(), options.numeric_mode, ctx.target.name,
+                                ctx.team.num_threads(), name(inputs.trainer.recompute));
   if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
   GrpoTraining training(recipe, inputs, ctx, run, dtype);

@@ -10,8 +10,14 @@
 namespace hone {
 
 int64_t groups_in_flight(const Recipe& recipe) {
-  const auto batch = static_cast<double>(recipe.data.train_batch_size);
+  const auto batch = static_cast<double>(recipe.gen_batch_size());
   return static_cast<int64_t>(std::ceil(batch * (1 + recipe.rollout.over_sample_rate)));
+}
+
+std::optional<OverlongBuffer> overlong_buffer(const Recipe& recipe) {
+  const OverlongRecipe& overlong = recipe.reward.overlong;
+  if (!overlong.enable) return std::nullopt;
+  return OverlongBuffer{recipe.max_resp_len(), overlong.len, overlong.penalty_factor};
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "loop/recipe.h"
 #include "loop/run_settings.h"
 #include "records/prompt.h"
+#include "reward/overlong.h"
 
 namespace hone {
 
@@ -18,7 +19,10 @@ struct GrpoInputs : ModelInputs {
 // could stand in for them.
 GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, const RunFlags& flags);
 
-// At the beginning of a rollout; with over-sampling more than the step trains on.
+// At the beginning of a rollout phase; with over-sampling more than it ends with.
 int64_t groups_in_flight(const Recipe& recipe);
+
+// Of overlong shaping, where it is on.
+std::optional<OverlongBuffer> overlong_buffer(const Recipe& recipe);
 
 }  // namespace hone

@@ -6,6 +6,7 @@
 #include "loop/group_metrics.h"
 #include "loop/group_sequences.h"
 #include "loop/progress.h"
+#include "loop/rewards.h"
 #include "loop/rollout_dump.h"
 #include "loop/run_settings.h"
 #include "loop/starting_weights.h"
@@ -98,18 +99,20 @@ Metrics GrpoTraining::step(int64_t global_step) {
   const SpeculationStats spoken = engine_.speculation_stats();
   std::vector<Group> groups = rollout_.roll_out(decoder_->version(), metrics);
   report_speculation(spoken, engine_.speculation_stats(), metrics);
+  if (rollout_.has_used_all_epochs()) run_.end_with(global_step);
   if (recipe_.reward.shuffle) shuffle_scores(groups, global_step);
   {
     Timed timed(metrics, "adv");
     set_advantages(groups, recipe_.algorithm.norm_adv_by_std_in_grpo, metrics);
   }
   report_groups(groups, recipe_.data.max_prompt_length, metrics);
+  if (const auto overlong = overlong_buffer(recipe_)) report_overlong(groups, *overlong, metrics);
   {
     Timed timed(metrics, "dump_rollout_generations");
     dump(groups, global_step, "rollouts", recipe_.trainer.rollout_data_dir);
   }
   if (const std::string absence = find_absence(groups, recipe_.reward.max_absent_ratio); !absence.empty()) {
-    throw StoppedByGuard(fmt::format("step {}: {}", global_step, absence), "mend the scorer; the run then goes on");
+    throw StoppedByGuard(absence, "mend the scorer; the run then goes on");
   }
   update(groups, global_step, metrics);
   for (const char* phase : {"adv", "update_actor"}) {
@@ -119,21 +122,22 @@ Metrics GrpoTraining::step(int64_t global_step) {
   const int64_t test_freq = recipe_.trainer.test_freq;
   if (test_freq > 0 && (global_step % test_freq == 0 || run_.is_last(global_step))) validate(global_step, metrics);
   speculation_ = engine_.speculation_state();
-  rollout_.end_step(groups);
+  rollout_.end_step();
   return metrics;
 }
 
 // The control run: the same rewards, dealt out at random over all answers of the step.
 void GrpoTraining::shuffle_scores(std::vector<Group>& groups, int64_t global_step) const {
-  std::vector<Score*> scores;
+  std::vector<Trajectory*> answers;
   for (Group& group : groups) {
-    for (Trajectory& t : group.trajectories) scores.push_back(&t.score);
+    for (Trajectory& t : group.trajectories) answers.push_back(&t);
   }
   const RandomKey key{seed(), Stream::shuffle};
-  for (size_t i = scores.size(); i > 1; --i) {
+  for (size_t i = answers.size(); i > 1; --i) {
     const uint32_t j =
         random_below(key, static_cast<uint64_t>(global_step), 1, static_cast<uint32_t>(i), static_cast<uint32_t>(i));
-    std::swap(*scores[i - 1], *scores[j]);
+    std::swap(answers[i - 1]->score, answers[j]->score);
+    std::swap(answers[i - 1]->reward, answers[j]->reward);
   }
 }
 
@@ -231,6 +235,10 @@ int GrpoTraining::loop() {
       run_.record(std::move(metrics), run_.state().global_step);
     }
     if (recipe_.trainer.val_only) return 0;
+  }
+  if (rollout_.has_used_all_epochs()) {
+    throw Error(fmt::format("nothing left to do: the epochs of the run ended with step {}", run_.state().global_step),
+                "raise trainer.total_epochs to go on, or set trainer.total_training_steps", 3);
   }
   return run_.loop([&](int64_t global_step) { return step(global_step); },
                    [&](TrainingState& state, const std::string& folder) {

@@ -39,7 +39,8 @@ constexpr MetricDefinition kDefinitions[] = {
     rl("actor/ppo_kl", "Mean of log-prob in sampling minus log-prob in training over response tokens."),
     rl("actor/grad_norm", "Norm of the whole gradient before clipping, mean over the step's updates."),
     rl("actor/lr", "Learning rate of the step."),
-    rl("critic/score/{mean,max,min}", "The scorer's number over answers that have ids and a score."),
+    rl("critic/score/{mean,max,min}",
+       "The scorer's number over answers that have ids and a score (verl's dapo manager: overlong shaping included)."),
     rl("critic/rewards/{mean,max,min}", "The reward that advantages are made from, over the same answers."),
     rl("critic/advantages/{mean,max,min}", "The advantage over response tokens."),
     rl("critic/returns/{mean,max,min}", "The return over response tokens: in GRPO the advantage."),
@@ -62,8 +63,15 @@ constexpr MetricDefinition kDefinitions[] = {
     rl("rollout/response_max_tokens_cap", "Early stop: most ids of an answer in this step."),
     rl("rollout/early_stop/{answer,token}_ratio",
        "Early stop: share of answers that it cut; share of the step's ids that are theirs."),
+    rl("train/num_gen_batches", "Dynamic sampling: generation batches of the step."),
+    rl("training/filtered_groups/{kept,solved,unsolved}_ratio",
+       "Dynamic sampling: share of the groups drawn for the step whose answers differ in the metric; whose answers all "
+       "have the same number above 0; the same number of at most 0."),
+    rl("reward/overlong/{mean,ratio}", "Overlong shaping: mean penalty of an answer; share of answers that have one."),
     rl("rollout/num_carried_{in,out}",
-       "Over-sampling: groups begun in earlier steps and gone on with in this one; left to later steps by it."),
+       "Over-sampling, or surplus of dynamic sampling: groups of earlier steps that this one goes on with; left to "
+       "later "
+       "steps by it."),
     rl("rollout/num_carried_ids", "Ids that the groups left to later steps have so far."),
     rl("rollout/old_token_ratio", "Share of the step's ids that older weights drew than those of its rollout."),
     rl("rollout/staleness/{mean,max,min}", "Age of the step's ids at its rollout, in versions of the policy."),

@@ -9,7 +9,7 @@ namespace {
 using config::Effect;
 using config::Schema;
 
-void add_data(Schema& s, DataRecipe& d) {
+void add_data(Schema& s, DataRecipe& d, const FilterGroupsRecipe& filter) {
   add_rows_fields(s, d, "JSONL files of prompts, in this order.",
                   "JSONL files of held-out prompts; without any there is no validation.");
   s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the prompt.");
@@ -22,7 +22,8 @@ void add_data(Schema& s, DataRecipe& d) {
   s.field("data.gen_batch_size", &d.gen_batch_size,
           "Prompts of a generation batch; null = data.train_batch_size, which it must equal without dynamic sampling.")
       .at_least(1)
-      .effect(Effect::nothing);
+      .effect(Effect::nothing)
+      .results_when("algorithm.filter_groups.enable is true", [&filter] { return filter.enable; });
   s.field("data.filter_overlong_prompts", &d.filter_overlong_prompts,
           "Leave out prompts beyond max_prompt_length, and say how many.");
   s.field("data.truncation", &d.truncation, "What happens to a prompt beyond max_prompt_length.")
@@ -253,6 +254,55 @@ void add_speculation(Schema& s, SpeculativeRecipe& r) {
       .when("speculative_config.from_history is true", [&r] { return r.method.has_value() && r.from_history; });
 }
 
+void add_filter_groups(Schema& s, FilterGroupsRecipe& f) {
+  const std::string p = "algorithm.filter_groups.";
+  const char* when = "filter_groups.enable is true";
+  const auto on = [&f] { return f.enable; };
+  s.field(p + "enable", &f.enable,
+          "Dynamic sampling (DAPO): train on groups whose answers differ in the metric, and draw generation batches "
+          "until there are data.train_batch_size of them.");
+  s.field(p + "metric", &f.metric,
+          "What has to differ: acc (the scorer's acc, else its number), score (its number), seq_reward (with overlong "
+          "shaping), seq_final_reward (all that advantages are made from).")
+      .one_of({"acc", "score", "seq_reward", "seq_final_reward"})
+      .when(when, on);
+  s.field(
+       p + "max_num_gen_batches", &f.max_num_gen_batches,
+       "End with exit code 4, the last step saved, when so many generation batches are not enough for a step; 0 = no "
+       "limit but a pass over the data without a single group to train on.")
+      .at_least(-1)
+      .when(when, on);
+  s.field(p + "keep_surplus", &f.keep_surplus,
+          "Train on the groups that a step does not need in the next one, as older weights drew them, in place of "
+          "throwing them away as verl does.")
+      .when(when, on);
+}
+
+void add_overlong(Schema& s, RewardRecipe& r) {
+  s.field("reward_model.reward_manager", &r.reward_manager,
+          "naive takes the scorer's number; dapo allows overlong shaping of it.")
+      .one_of({"naive", "dapo"})
+      .because("reward managers of your own are not there yet")
+      .effect(Effect::nothing);
+  const std::string p = "reward_model.reward_kwargs.", o = p + "overlong_buffer_cfg.";
+  const char* when = "overlong_buffer_cfg.enable is true";
+  const auto on = [&r] { return r.overlong.enable; };
+  s.field(p + "max_resp_len", &r.max_resp_len, "Overlong shaping: longest answer; null = data.max_response_length.")
+      .at_least(1)
+      .when(when, on);
+  s.field(
+      o + "enable", &r.overlong.enable,
+      "Overlong shaping (DAPO): take from the reward of an answer that uses the last len tokens before max_resp_len "
+      "the used share of them times penalty_factor.");
+  s.field(o + "len", &r.overlong.len, "Length of that buffer, in tokens.").at_least(0).when(when, on);
+  s.field(o + "penalty_factor", &r.overlong.penalty_factor, "What an answer of full length loses.")
+      .at_least(0)
+      .when(when, on);
+  s.field(o + "log", &r.overlong.log, "Put overlong_reward and overlong into the dumps of samples.")
+      .effect(Effect::nothing)
+      .when(when, on);
+}
+
 void add_rest(Schema& s, Recipe& r) {
   s.field("actor_rollout_ref.model.path", &r.model.path, "Hugging Face folder to start from.")
       .required()
@@ -273,6 +323,8 @@ void add_rest(Schema& s, Recipe& r) {
       .because("the other estimators are not there yet");
   s.field("algorithm.norm_adv_by_std_in_grpo", &r.algorithm.norm_adv_by_std_in_grpo,
           "Divide by the standard deviation of the group; false is Dr. GRPO.");
+  add_filter_groups(s, r.algorithm.filter_groups);
+  add_overlong(s, r.reward);
   s.field("reward.max_absent_ratio", &r.reward.max_absent_ratio,
           "End with exit code 4 when a larger share of a step's answers is without a score; 1 = never.")
       .at_least(0)
@@ -320,11 +372,34 @@ void validate_sampling(const ValidationSampling& v, const Expect& expect) {
          fmt::format("{}temperature = {}: expected 0.0001 to 10000, because {}do_sample is true", p, v.temperature, p));
 }
 
+template <class Expect>
+void validate_dapo(const Recipe& r, const Expect& expect) {
+  const FilterGroupsRecipe& filter = r.algorithm.filter_groups;
+  expect(filter.enable || r.gen_batch_size() == r.data.train_batch_size,
+         fmt::format("data.gen_batch_size = {}: expected data.train_batch_size = {}, because "
+                     "algorithm.filter_groups.enable is false",
+                     r.gen_batch_size(), r.data.train_batch_size));
+  expect(!filter.enable || filter.metric.has_value(),
+         "algorithm.filter_groups.metric: expected acc, score, seq_reward or seq_final_reward, because "
+         "algorithm.filter_groups.enable is true, found none");
+  const OverlongRecipe& overlong = r.reward.overlong;
+  if (!overlong.enable) return;
+  const std::string p = "reward_model.reward_kwargs.overlong_buffer_cfg.";
+  expect(
+      r.reward.reward_manager == "dapo",
+      fmt::format("{}enable = true: expected reward_model.reward_manager = dapo, found {}, which does not look at it",
+                  p, r.reward.reward_manager));
+  expect(overlong.len >= 1 && overlong.len <= r.max_resp_len(),
+         fmt::format("{}len = {}: expected 1 to {} (reward_model.reward_kwargs.max_resp_len, else "
+                     "data.max_response_length)",
+                     p, overlong.len, r.max_resp_len()));
+}
+
 }  // namespace
 
 Schema schema_of(Recipe& recipe) {
   Schema schema;
-  add_data(schema, recipe.data);
+  add_data(schema, recipe.data, recipe.algorithm.filter_groups);
   add_sampler(schema, recipe.data.sampler, recipe.rollout.early_stop);
   schema.find("data.seed")->when("data.shuffle is true or data.sampler.class_name is set", [&d = recipe.data] {
     return d.shuffle || d.sampler.class_name.has_value();
@@ -347,10 +422,7 @@ void validate(const Recipe& r, io::Faults& faults) {
   expect(r.data.train_batch_size >= r.actor.ppo_mini_batch_size,
          fmt::format("data.train_batch_size = {}: expected at least actor_rollout_ref.actor.ppo_mini_batch_size = {}",
                      r.data.train_batch_size, r.actor.ppo_mini_batch_size));
-  expect(r.data.gen_batch_size.value_or(r.data.train_batch_size) == r.data.train_batch_size,
-         fmt::format("data.gen_batch_size = {}: expected data.train_batch_size = {}, because dynamic sampling is not "
-                     "there yet",
-                     r.data.gen_batch_size.value_or(0), r.data.train_batch_size));
+  validate_dapo(r, expect);
   expect(
       r.rollout.n >= 2,
       fmt::format("actor_rollout_ref.rollout.n = {}: expected at least 2, because GRPO compares the answers of a group",

@@ -102,12 +102,30 @@ struct RolloutRecipe {
   SpeculativeRecipe speculative_config;
 };
 
+struct FilterGroupsRecipe {  // dynamic sampling
+  bool enable = false;
+  std::optional<std::string> metric;
+  int64_t max_num_gen_batches = 0;
+  bool keep_surplus = false;
+};
+
 struct AlgorithmRecipe {
   std::string adv_estimator = "grpo";
   bool norm_adv_by_std_in_grpo = true;
+  FilterGroupsRecipe filter_groups;
+};
+
+struct OverlongRecipe {  // reward_kwargs.overlong_buffer_cfg
+  bool enable = false;
+  int64_t len = 0;
+  double penalty_factor = 0.0;
+  bool log = false;
 };
 
 struct RewardRecipe {
+  std::string reward_manager = "naive";
+  std::optional<int64_t> max_resp_len;
+  OverlongRecipe overlong;
   double max_absent_ratio = 0.5;
   bool shuffle = false;
 };
@@ -128,6 +146,8 @@ struct Recipe {
   RewardRecipe reward;
   TrainerRecipe trainer;
   uint64_t data_seed() const { return static_cast<uint64_t>(data.seed.value_or(trainer.seed)); }
+  int64_t gen_batch_size() const { return data.gen_batch_size.value_or(data.train_batch_size); }
+  int64_t max_resp_len() const { return reward.max_resp_len.value_or(data.max_response_length); }
 };
 
 // Bound to `recipe`, which must outlive it.

@@ -34,15 +34,10 @@ void add_data(Schema& s) {
 }
 
 // Overlong shaping stands in several places, by the age of the script.
-void add_overlong(Schema& s, const std::string& p) {
-  s.refused(p + "enable", {false}, "overlong shaping is not there yet");
-  accept(s, p, kOff, {{"len", 0}, {"penalty_factor", 0.0}, {"log", false}});
-}
-
-void add_reward_kwargs(Schema& s, const std::string& p) {
-  add_overlong(s, p + "overlong_buffer_cfg.");
-  s.accepted(p + "max_resp_len", ValueKind::integer, kOff);
-  s.refused(p + "*", {}, "reward managers of your own are not there yet");
+void rename_overlong(Schema& s, const std::string& p) {
+  for (const char* key : {"enable", "len", "penalty_factor", "log"}) {
+    s.renamed(p + key, std::string("reward_model.reward_kwargs.overlong_buffer_cfg.") + key);
+  }
 }
 
 void add_scorer(Schema& s, const std::string& p) {
@@ -52,7 +47,7 @@ void add_scorer(Schema& s, const std::string& p) {
 
 void add_manager(Schema& s, const std::string& p) {
   s.accepted(p + "source", "register", "rewards come from the scorer of a row");
-  s.refused(p + "name", {"naive", "dapo"}, kNotYet);
+  s.renamed(p + "name", "reward_model.reward_manager");
   s.refused(p + "module.path", ValueKind::text, "reward managers of your own are not there yet");
   s.accepted(p + "module.name", ValueKind::text, kOff);
 }
@@ -65,7 +60,6 @@ void add_sandbox(Schema& s, const std::string& p) {
 void add_rewards(Schema& s) {
   const std::string p = "reward_model.";
   s.refused(p + "enable", {false}, "reward models are not there yet");
-  s.refused(p + "reward_manager", {"naive", "dapo"}, kNotYet);
   accept(s, p, "there is no reward model",
          {{"enable_resource_pool", false},
           {"n_gpus_per_node", 8},
@@ -96,15 +90,16 @@ void add_rewards(Schema& s) {
           {"reward_loop_module_path", ValueKind::text},
           {"reward_loop_class_name", ValueKind::text}});
   add_sandbox(s, p + "sandbox_fusion.");
-  add_reward_kwargs(s, p + "reward_kwargs.");
-  add_overlong(s, p + "overlong_buffer.");
+  const char* managers = "reward managers of your own are not there yet";
+  s.refused(p + "reward_kwargs.*", {}, managers);
+  rename_overlong(s, p + "overlong_buffer.");
   add_fsdp(s, p + "model.fsdp_config.");
   add_megatron(s, p + "megatron.");
   add_profiler(s, p + "profiler.");
 
   add_manager(s, "reward_manager.");
   add_scorer(s, "custom_reward_function.");
-  add_overlong(s, "custom_reward_function.overlong_buffer.");
+  rename_overlong(s, "custom_reward_function.overlong_buffer.");
   s.refused("custom_reward_function.reward_kwargs.*", {}, "scorers of your own are not there yet");
 
   s.accepted("reward.num_workers", 8, "scorers run in the process");
@@ -113,7 +108,9 @@ void add_rewards(Schema& s) {
   add_manager(s, "reward.reward_manager.");
   add_scorer(s, "reward.custom_reward_function.");
   add_sandbox(s, "reward.sandbox_fusion.");
-  add_reward_kwargs(s, "reward.reward_kwargs.");
+  s.refused("reward.reward_kwargs.*", {}, managers);
+  rename_overlong(s, "reward.reward_kwargs.overlong_buffer_cfg.");
+  s.renamed("reward.reward_kwargs.max_resp_len", "reward_model.reward_kwargs.max_resp_len");
 }
 
 void add_algorithm(Schema& s) {
@@ -125,8 +122,6 @@ void add_algorithm(Schema& s) {
          {{"kl_penalty", "kl"}, {"kl_ctrl.type", "fixed"}, {"kl_ctrl.horizon", 10000}, {"kl_ctrl.target_kl", 0.1}});
   s.refused(p + "use_pf_ppo", {false}, kNotYet);
   accept(s, p, kOff, {{"pf_ppo.reweight_method", "pow"}, {"pf_ppo.weight_pow", 2.0}});
-  s.refused(p + "filter_groups.enable", {false}, "dynamic sampling is not there yet");
-  accept(s, p, kOff, {{"filter_groups.metric", ValueKind::text}, {"filter_groups.max_num_gen_batches", 0}});
   const std::string c = p + "rollout_correction.";
   accept(s, c, kOnePolicy,
          {{"rollout_is", ValueKind::text},

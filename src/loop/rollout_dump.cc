@@ -27,6 +27,7 @@ io::Json row_of(const Group& group, const Trajectory& t, int64_t global_step) {
   row.set("output", t.response_text);
   row.set("gts", group.drawn.prompt->ground_truth);
   row.set("score", t.score.value ? io::Json(*t.score.value) : io::Json());
+  if (t.reward && t.reward != t.score.value) row.set("reward", *t.reward);
   row.set("step", global_step);
   row.set("data_source", group.drawn.prompt->data_source);
   row.set("draw", t.draw);

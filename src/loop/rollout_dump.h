@@ -1,6 +1,6 @@
-// Dumps of samples in verl's JSONL form, one line a sample: input, output, gts, score (null when absent), step, what
-// the scorer reports beside (acc, pred, ...), and Hone's own: ids, log-probs and policy versions, by which every number
-// of a step can be computed again.
+// Dumps of samples in verl's JSONL form, one line a sample: input, output, gts, score (null when absent), reward where
+// it is not the score, step, what the scorer reports beside (acc, pred, ...), and Hone's own: ids, log-probs and policy
+// versions, by which every number of a step can be computed again.
 #pragma once
 
 #include <cstdint>

@@ -147,6 +147,7 @@ Run::Run(RunOptions options)
                             options_.total_steps, checkpoint_.value_or(options_.folder)),
                 "raise trainer.total_epochs or trainer.total_training_steps to go on", 3);
   }
+  last_step_ = options_.total_steps;
   if (!options_.val_only) open_folder();
   if (!options_.quiet) {
     fmt::print("run: {}; {}\n", options_.summary,
@@ -221,14 +222,14 @@ Metrics Run::measured(const Step& step, int64_t global_step) {
 
 int Run::loop(const Step& step, const Save& save, const StepLine& line) {
   const Interrupt interrupt;
-  for (int64_t number = state_.global_step + 1; number <= options_.total_steps; ++number) {
+  for (int64_t number = state_.global_step + 1; number <= last_step_; ++number) {
     const Doing doing("step", number);
     Metrics metrics;
     try {
       metrics = measured(step, number);
-    } catch (const StoppedByGuard&) {
+    } catch (const StoppedByGuard& stop) {
       save_now(number - 1, save);
-      throw;
+      throw StoppedByGuard(fmt::format("step {}: {}", number, stop.what()), stop.hint());
     }
     const bool leave = interrupt.requested();
     const bool due = options_.save_freq > 0 && number % options_.save_freq == 0;

@@ -78,8 +78,11 @@ class Run {
   // A metrics line that belongs to no step of its own (validation before training); written once, not on resume.
   void record(Metrics metrics, int64_t global_step);
 
+  // Of the whole run: what schedules are made for.
   int64_t total_steps() const { return options_.total_steps; }
-  bool is_last(int64_t global_step) const { return global_step == options_.total_steps; }
+  // Called in a step: the run ends with it, before its total.
+  void end_with(int64_t global_step) { last_step_ = global_step; }
+  bool is_last(int64_t global_step) const { return global_step == last_step_; }
   bool quiet() const { return options_.quiet; }
   std::string folder(const std::string& name) const;  // inside the run's
   std::string checkpoints_folder() const;
@@ -100,6 +103,7 @@ class Run {
   TrainingState state_;
   std::unique_ptr<io::LineFile> metrics_;
   std::unique_ptr<Loggers> loggers_;
+  int64_t last_step_ = 0;
   int64_t saved_step_ = -1;
   std::optional<double> save_seconds_;  // of a save that no metrics line tells of yet
   int64_t nonfinite_steps_ = 0;         // the last ones in a row, without a finite update

@@ -130,7 +130,7 @@ TEST_F(RunOfNothing, NeverStopsWhenTheGuardIsOff) {
 TEST_F(RunOfNothing, AStepThatAGuardStopsLeavesTheStateOfTheStepBefore) {
   TrainingRun run(options(20));
   const auto step = [](int64_t number) -> Metrics {
-    if (number == 4) throw StoppedByGuard("step 4: scores are absent", "");
+    if (number == 4) throw StoppedByGuard("scores are absent", "");
     return metrics(true);
   };
   EXPECT_EQ(outcome(run, step), "step 4: scores are absent");

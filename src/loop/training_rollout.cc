@@ -1,11 +1,13 @@
 #include "loop/training_rollout.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "io/file.h"
 #include "loop/evaluate.h"
+#include "loop/group_metrics.h"
 #include "loop/progress.h"
+#include "loop/rewards.h"
+#include "loop/run.h"
 #include "loop/step_metrics.h"
 #include "rollout/unfinished_file.h"
 
@@ -29,27 +31,12 @@ UnfinishedGroup kept_for_later(Group&& group) {
 
 bool earlier(const DrawnPrompt& a, const DrawnPrompt& b) { return a.draw < b.draw; }
 
-std::vector<AnswerLength> lengths_of(const Group& group) {
-  std::vector<AnswerLength> lengths;
-  for (const Trajectory& t : group.trajectories) {
-    if (t.finish == FinishReason::aborted) continue;
-    lengths.push_back({static_cast<int64_t>(t.response_ids.size()), t.capped});
-  }
-  return lengths;
-}
-
-double mean_length(std::span<const AnswerLength> lengths) {
-  double sum = 0;
-  for (const AnswerLength& length : lengths) sum += static_cast<double>(length.num_ids);
-  return sum / static_cast<double>(lengths.size());
-}
-
 }  // namespace
 
 PromptSourceOptions prompt_source_options(const Recipe& recipe) {
   const SamplerRecipe& sampler = recipe.data.sampler;
   PromptSourceOptions options;
-  options.batch_size = recipe.data.train_batch_size;
+  options.batch_size = recipe.gen_batch_size();
   options.shuffle = recipe.data.shuffle;
   options.seed = recipe.data_seed();
   options.order_by_length = sampler.class_name.has_value();
@@ -73,23 +60,17 @@ TrainingRollout::TrainingRollout(const Recipe& recipe, const GrpoInputs& inputs,
 
 std::vector<Group> TrainingRollout::roll_out(int32_t version, Metrics& metrics) {
   const auto num_carried = static_cast<int64_t>(carried_.size());
-  std::vector<DrawnPrompt> drawn = source_.next(std::max<int64_t>(0, groups_in_flight(recipe_) - num_carried));
-  if (recipe_.data.sampler.class_name) longest_first(source_, drawn);
-  const SamplingParams params = sampling(drawn);
+  const bool filters = recipe_.algorithm.filter_groups.enable;
   const EngineStats before = engine_.stats();
+  LengthReport lengths;
   std::vector<Group> groups;
-  TaskQueue scoring("scoring", recipe_.rollout.task_queue > 0);
-  {
-    Timed timed(metrics, "gen");
-    run_phase(drawn, params, groups, scoring);
+  if (filters) {
+    groups = sample_dynamically(lengths, metrics);
+  } else {
+    Phase phase = run_phase(metrics);
+    observe(phase, lengths);
+    groups = std::move(phase.groups);
   }
-  // work is ordered by draw, never by who finished first
-  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return earlier(a.drawn, b.drawn); });
-  {
-    Timed timed(metrics, "reward");
-    scoring.wait();
-  }
-  metrics.set("timing_s/reward_hidden", scoring.hidden_seconds());
   const EngineStats after = engine_.stats();
   metrics.set("rollout/num_preemptions", static_cast<double>(after.num_preemptions - before.num_preemptions));
   metrics.set("rollout/num_reused_tokens", static_cast<double>(after.num_reused - before.num_reused));
@@ -97,13 +78,85 @@ std::vector<Group> TrainingRollout::roll_out(int32_t version, Metrics& metrics) 
   metrics.set("timing_per_token_ms/gen",
               1000 * metrics.get("timing_s/gen") /
                   static_cast<double>(std::max<int64_t>(1, after.num_generated - before.num_generated)));
-  if (source_.learns_lengths()) report_lengths(groups, metrics);
-  if (recipe_.rollout.early_stop.enable) report_early_stop(groups, params.max_new_tokens, metrics);
-  if (recipe_.rollout.over_sample_rate > 0 || num_carried > 0) {
+  if (source_.learns_lengths()) lengths.report_lengths(metrics);
+  if (recipe_.rollout.early_stop.enable) lengths.report_early_stop(metrics);
+  if (recipe_.rollout.over_sample_rate > 0 || recipe_.algorithm.filter_groups.keep_surplus || num_carried > 0) {
     metrics.set("rollout/num_carried_in", static_cast<double>(num_carried));
     report_ages(groups, version, metrics);
   }
   return groups;
+}
+
+std::vector<Group> TrainingRollout::sample_dynamically(LengthReport& lengths, Metrics& metrics) {
+  const FilterGroupsRecipe& recipe = recipe_.algorithm.filter_groups;
+  const auto wanted = static_cast<size_t>(recipe_.data.train_batch_size);
+  DynamicSampling dynamic(*filter_metric(*recipe.metric), recipe_.data.train_batch_size, recipe.max_num_gen_batches,
+                          static_cast<int64_t>(inputs_.train.size()));
+  std::vector<Group> kept;
+  while (kept.size() < wanted) {
+    Phase phase = run_phase(metrics);
+    observe(phase, lengths);
+    if (const std::string absence = find_absence(phase.groups, recipe_.reward.max_absent_ratio); !absence.empty()) {
+      throw StoppedByGuard(absence, "mend the scorer; the run then goes on");
+    }
+    dynamic.filter(std::move(phase.groups), kept);
+    if (const auto reason = dynamic.reason_to_end()) {
+      throw StoppedByGuard(*reason,
+                           "take data that the model solves at times, more answers to a prompt "
+                           "(actor_rollout_ref.rollout.n), or allow more generation batches");
+    }
+  }
+  dynamic.report(metrics);
+  std::sort(kept.begin(), kept.end(), [](const Group& a, const Group& b) { return earlier(a.drawn, b.drawn); });
+  if (recipe.keep_surplus) {
+    for (size_t g = wanted; g < kept.size(); ++g) carry(std::move(kept[g]));
+  }
+  kept.resize(wanted);
+  return kept;
+}
+
+TrainingRollout::Phase TrainingRollout::run_phase(Metrics& metrics) {
+  const auto num_carried = static_cast<int64_t>(carried_.size());
+  std::vector<DrawnPrompt> drawn = source_.next(std::max<int64_t>(0, groups_in_flight(recipe_) - num_carried));
+  if (recipe_.data.sampler.class_name) longest_first(source_, drawn);
+  const SamplingParams params = sampling(drawn);
+  TaskQueue scoring("scoring", recipe_.rollout.task_queue > 0);
+  Phase phase;
+  phase.cap = params.max_new_tokens;
+  {
+    Timed timed(metrics, "gen");
+    phase.groups = generate(drawn, params, scoring);
+  }
+  // work is ordered by draw, never by who finished first
+  std::sort(phase.groups.begin(), phase.groups.end(),
+            [](const Group& a, const Group& b) { return earlier(a.drawn, b.drawn); });
+  {
+    Timed timed(metrics, "reward");
+    scoring.wait();
+    set_rewards(phase.groups, overlong_buffer(recipe_), recipe_.reward.overlong.log);
+  }
+  metrics.add("timing_s/reward_hidden", scoring.hidden_seconds());
+  return phase;
+}
+
+void TrainingRollout::observe(const Phase& phase, LengthReport& lengths) {
+  if (!source_.learns_lengths()) return;
+  lengths.add(source_, phase.groups, phase.cap);
+  for (const Group& group : phase.groups) {
+    const std::vector<AnswerLength> answers = lengths_of(group);
+    if (!answers.empty()) source_.observe(*group.drawn.prompt, answers);
+  }
+}
+
+void TrainingRollout::carry(Group&& group) {
+  const auto place =
+      std::find_if(carried_.begin(), carried_.end(), [&](const auto& c) { return earlier(group.drawn, c.drawn); });
+  carried_.insert(place, kept_for_later(std::move(group)));
+}
+
+bool TrainingRollout::has_used_all_epochs() const {
+  const TrainerRecipe& trainer = recipe_.trainer;
+  return recipe_.algorithm.filter_groups.enable && !trainer.total_training_steps && epoch() >= trainer.total_epochs;
 }
 
 double TrainingRollout::expected_length(std::span<const DrawnPrompt> drawn) const {
@@ -128,10 +181,11 @@ SamplingParams TrainingRollout::sampling(std::span<const DrawnPrompt> drawn) con
   return sampling;
 }
 
-void TrainingRollout::run_phase(std::span<const DrawnPrompt> drawn, const SamplingParams& sampling,
-                                std::vector<Group>& groups, TaskQueue& scoring) {
-  const auto wanted = static_cast<size_t>(recipe_.data.train_batch_size);
-  Progress progress("rollout", recipe_.data.train_batch_size, quiet_);
+std::vector<Group> TrainingRollout::generate(std::span<const DrawnPrompt> drawn, const SamplingParams& sampling,
+                                             TaskQueue& scoring) {
+  const auto wanted = static_cast<size_t>(recipe_.gen_batch_size());
+  Progress progress("rollout", recipe_.gen_batch_size(), quiet_);
+  std::vector<Group> groups;
   for (const UnfinishedGroup& group : carried_) engine_.add(group, sampling);
   for (const DrawnPrompt& prompt : drawn) engine_.add(prompt, static_cast<int>(recipe_.rollout.n), sampling);
   for (bool more = true; more;) {  // groups: by the engine step that completed them, then by draw
@@ -145,8 +199,7 @@ void TrainingRollout::run_phase(std::span<const DrawnPrompt> drawn, const Sampli
   }
   HONE_CHECK(groups.size() >= wanted, "{} of {} groups", groups.size(), wanted);
   carried_ = engine_.take_unfinished();
-  for (size_t g = wanted; g < groups.size(); ++g) carried_.push_back(kept_for_later(std::move(groups[g])));
-  std::sort(carried_.begin(), carried_.end(), [](const auto& a, const auto& b) { return earlier(a.drawn, b.drawn); });
+  for (size_t g = wanted; g < groups.size(); ++g) carry(std::move(groups[g]));
   groups.resize(wanted);
   for (Group& group : groups) {
     for (Trajectory& t : group.trajectories) {
@@ -154,44 +207,7 @@ void TrainingRollout::run_phase(std::span<const DrawnPrompt> drawn, const Sampli
       t.capped = t.finish == FinishReason::length && length < recipe_.data.max_response_length;
     }
   }
-}
-
-void TrainingRollout::report_lengths(std::span<const Group> groups, Metrics& metrics) const {
-  Spread expected, error, length;
-  int64_t known = 0, bounds = 0;
-  for (const Group& group : groups) {
-    const Prompt& prompt = *group.drawn.prompt;
-    const std::vector<AnswerLength> lengths = lengths_of(group);
-    for (const AnswerLength& answer : lengths) length.add(static_cast<double>(answer.num_ids));
-    expected.add(source_.expected_length(prompt));
-    if (source_.estimate(prompt).times_observed == 0) continue;
-    ++known;
-    bounds += source_.estimate(prompt).is_bound;
-    if (!lengths.empty()) error.add(std::abs(source_.expected_length(prompt) - mean_length(lengths)));
-  }
-  const auto count = static_cast<double>(groups.size());
-  expected.report(metrics, "sampler/expected_length");
-  error.report(metrics, "sampler/estimate_error");
-  metrics.set("sampler/known_ratio", static_cast<double>(known) / count);
-  metrics.set("sampler/bound_ratio", static_cast<double>(bounds) / count);
-  if (length.mean() > 0) metrics.set("sampler/tail_ratio", length.max() / length.mean());
-}
-
-void TrainingRollout::report_early_stop(std::span<const Group> groups, int64_t cap, Metrics& metrics) const {
-  double answers = 0, cut_answers = 0, ids = 0, cut_ids = 0;
-  for (const Group& group : groups) {
-    for (const Trajectory& t : group.trajectories) {
-      const auto length = static_cast<double>(t.response_ids.size());
-      answers += 1;
-      ids += length;
-      if (!t.capped) continue;
-      cut_answers += 1;
-      cut_ids += length;
-    }
-  }
-  metrics.set("rollout/response_max_tokens_cap", static_cast<double>(cap));
-  metrics.set("rollout/early_stop/answer_ratio", cut_answers / answers);
-  metrics.set("rollout/early_stop/token_ratio", cut_ids / std::max(1.0, ids));
+  return groups;
 }
 
 void TrainingRollout::report_ages(std::span<const Group> groups, int32_t version, Metrics& metrics) const {
@@ -213,16 +229,6 @@ void TrainingRollout::report_ages(std::span<const Group> groups, int32_t version
   metrics.set("rollout/num_carried_ids", carried_ids);
   metrics.set("rollout/old_token_ratio", old_ids / std::max(1.0, ids));
   age.report(metrics, "rollout/staleness");
-}
-
-void TrainingRollout::end_step(std::span<const Group> groups) {
-  if (source_.learns_lengths()) {
-    for (const Group& group : groups) {
-      const std::vector<AnswerLength> lengths = lengths_of(group);
-      if (!lengths.empty()) source_.observe(*group.drawn.prompt, lengths);
-    }
-  }
-  saved_ = {source_, carried_};
 }
 
 void TrainingRollout::save(const std::string& folder) const {

@@ -24,7 +24,7 @@ RowOrder::RowOrder(int64_t num_rows, int64_t batch_size, bool shuffle, uint64_t 
   HONE_CHECK(batch_size > 0, "batch of {}", batch_size);
   if (num_rows < batch_size) {
     throw Error(fmt::format("{} rows of data do not fill one batch of {}", num_rows, batch_size),
-                "lower data.train_batch_size or add data");
+                "lower data.train_batch_size (with dynamic sampling data.gen_batch_size) or add data");
   }
   order_ = epoch_order(num_rows, shuffle, seed, 0);
 }

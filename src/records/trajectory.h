@@ -48,6 +48,7 @@ struct Trajectory {
   bool capped = false;  // by early stop: the limit reached (FinishReason::length) is not that of every answer
   std::string response_text;
   Score score;
+  std::optional<float> reward;  // what advantages are made from: the score as shaped; absent where that is
   float advantage = 0;
 };
 

@@ -33,6 +33,20 @@ inline void write_tiny_inputs(const std::string& folder, int64_t train = 10, int
   write_task(folder, make_arithmetic(task));
 }
 
+// The prompts of one file with their results as right answers, as rows for SFT.
+inline void write_answers(const std::string& prompts_file, const std::string& file) {
+  std::string rows;
+  std::istringstream prompts(io::read_file(prompts_file));
+  for (std::string line; std::getline(prompts, line);) {
+    const io::Json row = io::parse_json(line, prompts_file);
+    rows += io::Json::object({{"prompt", row.at("prompt")},
+                              {"response", "=" + row.at("reward_model").at("ground_truth").as_string()}})
+                .dump() +
+            "\n";
+  }
+  io::write_file(file, rows);
+}
+
 // `hone train` on them, four prompts of three answers a step in two updates.
 inline Arguments tiny_train(const std::string& inputs, const std::string& run) {
   return {"train",

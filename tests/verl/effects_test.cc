@@ -52,16 +52,7 @@ class Effects : public ::testing::Test {
 
 TEST_F(Effects, OptionsOfTheResultChangeIt) {
   // a model some of whose answers are right: without a reward there is no advantage to clip or to norm
-  std::string rows;
-  std::istringstream prompts(io::read_file(inputs_ / "train.jsonl"));
-  for (std::string line; std::getline(prompts, line);) {
-    const io::Json row = io::parse_json(line, "train.jsonl");
-    rows += io::Json::object({{"prompt", row.at("prompt")},
-                              {"response", "=" + row.at("reward_model").at("ground_truth").as_string()}})
-                .dump() +
-            "\n";
-  }
-  io::write_file(inputs_ / "answers.jsonl", rows);
+  write_answers(inputs_ / "train.jsonl", inputs_ / "answers.jsonl");
   const std::string taught = inputs_ / "taught";
   const Result result = run_hone(inputs_.path(), tiny_sft(inputs_.path(), taught) +
                                                      Arguments{"data.train_files=" + inputs_.path() + "/answers.jsonl",
@@ -107,6 +98,9 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
       {actor + "optim.moments=8bit"},
       {"actor_rollout_ref.model.lora_rank=3"},
       {"algorithm.norm_adv_by_std_in_grpo=false"},
+      {"reward_model.reward_manager=dapo", "reward_model.reward_kwargs.overlong_buffer_cfg.enable=true",
+       "reward_model.reward_kwargs.overlong_buffer_cfg.len=3",
+       "reward_model.reward_kwargs.overlong_buffer_cfg.penalty_factor=1"},
       {"reward.shuffle=true"},
   };
   for (const Arguments& more : cases) {
@@ -116,6 +110,11 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
   const std::string norm = actor + "loss_agg_mode=seq-mean-token-sum-norm",
                     cosine = actor + "optim.lr_scheduler_type=cosine";
   const std::string lora = "actor_rollout_ref.model.lora_rank=3", model = "actor_rollout_ref.model.";
+  const Arguments gentle{actor + "optim.lr=1e-3", "algorithm.filter_groups.metric=acc"},  // it solves some for longer
+      filter = gentle + Arguments{"algorithm.filter_groups.enable=true"},
+      overlong{"reward_model.reward_manager=dapo", "reward_model.reward_kwargs.overlong_buffer_cfg.enable=true",
+               "reward_model.reward_kwargs.overlong_buffer_cfg.len=3",
+               "reward_model.reward_kwargs.overlong_buffer_cfg.penalty_factor=1"};
   const std::pair<Arguments, std::string> pairs[] = {
       {{lora}, model + "lora_alpha=9"},
       {{lora}, model + "target_modules=[q_proj,v_proj]"},
@@ -124,6 +123,12 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
       {{cosine}, actor + "optim.min_lr_ratio=0.5"},
       {{cosine}, actor + "optim.num_cycles=1.5"},
       {{cosine}, actor + "optim.total_training_steps=8"},
+      {gentle, "algorithm.filter_groups.enable=true"},
+      {filter, "data.gen_batch_size=8"},
+      {filter + Arguments{"data.gen_batch_size=8"}, "algorithm.filter_groups.keep_surplus=true"},
+      {filter + overlong + Arguments{rollout + "n=2"}, "algorithm.filter_groups.metric=seq_reward"},
+      {overlong, "reward_model.reward_kwargs.max_resp_len=5"},
+      {overlong, "reward_model.reward_kwargs.overlong_buffer_cfg.penalty_factor=0.5"},
   };
   for (const auto& [with, more] : pairs) {
     EXPECT_NE(difference(bits_of(run(with)), bits_of(run(with + Arguments{more}))), "") << more << " changes nothing";
@@ -153,6 +158,7 @@ TEST_F(Effects, OptionsOfSpeedAndPlaceAloneChangeNoResult) {
       {"trainer.save_freq=1"},
       {"trainer.project_name=x", "trainer.experiment_name=y", "trainer.logger=[console,file]"},
       {"data.gen_batch_size=4"},
+      {"reward_model.reward_manager=dapo"},
       // accepted without a meaning
       {"data.val_batch_size=2", "trainer.nnodes=4", "actor_rollout_ref.actor.fsdp_config.param_offload=True",
        "actor_rollout_ref.actor.use_dynamic_bsz=True", "critic.optim.lr=1", "algorithm.gamma=0.5"},
