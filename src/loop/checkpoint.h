@@ -5,8 +5,8 @@
 //   training_state/config.yaml         effective options of the run that saved it
 //   training_state/speculation.json    what speculation's decisions depend on, where it is on
 //     (rollout/speculation_file.h)
-//   training_state/answer_lengths.json, training_state/unfinished.json, where a run has such
-//     (loop/training_rollout.h)
+//   training_state/answer_lengths.json, training_state/unfinished.json, training_state/early_stopping.json, where a run
+//     has such (loop/training_rollout.h, loop/early_stopping.h)
 //   training_state/complete            written last; a folder without it is not a checkpoint
 // The folder appears whole or not at all, so saving never harms an older one.
 #pragma once

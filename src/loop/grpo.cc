@@ -41,8 +41,8 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
   options.num_parameters = inputs.saved_parameters(recipe.model.lora.lora_save_merged);
   options.form = training_form(inputs.lora, inputs.trainer.optimizer.moments);
   options.summary = fmt::format("{}; {}, {} on {}, {} threads, recomputing {}", sizes_text(recipe, options.total_steps),
-                                inputs.parameters_text(), options.numeric_mode, ctx.target.name,
-                                ctx.team.num_threads(), name(inputs.trainer.recompute));
+                                inputs.parameters_text(), options.numeric_mode, ctx.target.name, ctx.team.num_threads(),
+                                name(inputs.trainer.recompute));
   if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
   GrpoTraining training(recipe, inputs, ctx, run, dtype);

@@ -232,7 +232,7 @@ int Run::loop(const Step& step, const Save& save, const StepLine& line) {
       throw StoppedByGuard(fmt::format("step {}: {}", number, stop.what()), stop.hint());
     }
     const bool leave = interrupt.requested();
-    const bool due = options_.save_freq > 0 && number % options_.save_freq == 0;
+    const bool due = (options_.save_freq > 0 && number % options_.save_freq == 0) || number == due_step_;
     state_.global_step = number;
     record(metrics, number);
     if (!options_.quiet && loggers_->console()) fmt::print("{}\n", line(metrics));

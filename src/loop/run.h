@@ -82,6 +82,8 @@ class Run {
   int64_t total_steps() const { return options_.total_steps; }
   // Called in a step: the run ends with it, before its total.
   void end_with(int64_t global_step) { last_step_ = global_step; }
+  // Called in a step: it is saved whatever save_freq says.
+  void save_with(int64_t global_step) { due_step_ = global_step; }
   bool is_last(int64_t global_step) const { return global_step == last_step_; }
   bool quiet() const { return options_.quiet; }
   std::string folder(const std::string& name) const;  // inside the run's
@@ -103,7 +105,7 @@ class Run {
   TrainingState state_;
   std::unique_ptr<io::LineFile> metrics_;
   std::unique_ptr<Loggers> loggers_;
-  int64_t last_step_ = 0;
+  int64_t last_step_ = 0, due_step_ = -1;
   int64_t saved_step_ = -1;
   std::optional<double> save_seconds_;  // of a save that no metrics line tells of yet
   int64_t nonfinite_steps_ = 0;         // the last ones in a row, without a finite update

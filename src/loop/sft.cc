@@ -3,6 +3,8 @@
 #include <limits>
 #include <memory>
 
+#include "io/file.h"
+#include "loop/early_stopping.h"
 #include "loop/model_inputs.h"
 #include "loop/numeric_mode.h"
 #include "loop/starting_weights.h"
@@ -110,27 +112,47 @@ class SftTraining {
                                   static_cast<uint64_t>(recipe.trainer.seed), dtype, inputs.lora,
                                   recipe.model.lora.lora_adapter_path)),
         trainer_(ctx, *decoder_, inputs.trainer) {
+    const EarlyStoppingRecipe& stopping = recipe.trainer.early_stopping;
+    if (stopping.patience) stopping_.emplace(*stopping.patience, stopping.threshold);
     if (!run.checkpoint()) return;
+    if (stopping_) stopping_->restore(state_folder(*run.checkpoint()));
     order_.restore(run.state().position);
     load_optimizer(*run.checkpoint(), *decoder_, run.state(), trainer_.optimizer());
     decoder_->publish(ctx, run.state().version);
   }
 
   int loop() {
-    return run_.loop([&](int64_t global_step) { return step(global_step); },
-                     [&](TrainingState& state, const std::string& folder) {
-                       state.position = order_.position();
-                       state.version = decoder_->version();
-                       state.optimizer_steps = trainer_.optimizer().num_steps();
-                       save_checkpoint(folder, state, *decoder_, trainer_.optimizer(),
-                                       {inputs_.source, recipe_.model.lora.lora_save_merged});
-                     },
-                     [&](const Metrics& m) { return line(m); });
+    if (stopping_ && stopping_->is_over()) throw Error("nothing left to do: " + stop_text(), kGoOnHint, 3);
+    const int exit_code = run_.loop([&](int64_t global_step) { return step(global_step); },
+                                    [&](TrainingState& state, const std::string& folder) {
+                                      state.position = order_.position();
+                                      state.version = decoder_->version();
+                                      state.optimizer_steps = trainer_.optimizer().num_steps();
+                                      save_checkpoint(folder, state, *decoder_, trainer_.optimizer(),
+                                                      {inputs_.source, recipe_.model.lora.lora_save_merged},
+                                                      [&](const std::string& more) {
+                                                        if (stopping_) stopping_->save(more);
+                                                      });
+                                    },
+                                    [&](const Metrics& m) { return line(m); });
+    if (stopping_ && stopping_->is_over()) fmt::print("{}\n", stop_text());
+    return exit_code;
   }
 
  private:
+  static constexpr const char* kGoOnHint = "raise trainer.early_stopping.patience to go on";
+
   Metrics step(int64_t global_step);
   double validation_loss();
+  // How the validations ended the run, and where the best weights are.
+  std::string stop_text() const {
+    const std::string best = checkpoint_path(run_.checkpoints_folder(), stopping_->best_step());
+    return fmt::format(
+        "val/loss has not fallen below {:.4f} of step {} for {} validations; the checkpoint of that step "
+        "{} {}",
+        stopping_->best_loss(), stopping_->best_step(), *recipe_.trainer.early_stopping.patience,
+        io::exists(best) ? "is" : "was not kept:", best);
+  }
   std::string line(const Metrics& m) const {
     return fmt::format("step {:>4}/{}  loss {:.4f}{}  grad {:.3f}  lr {:.2e}  {:.0f} tok/s  {:.2f} s",
                        m.get("training/global_step"), run_.total_steps(), m.get("train/loss"),
@@ -144,6 +166,7 @@ class SftTraining {
   RowOrder order_;
   std::unique_ptr<Decoder> decoder_;
   Trainer trainer_;
+  std::optional<EarlyStopping> stopping_;
 };
 
 Metrics SftTraining::step(int64_t global_step) {
@@ -166,7 +189,10 @@ Metrics SftTraining::step(int64_t global_step) {
   const int64_t test_freq = recipe_.trainer.test_freq;
   if (!inputs_.validation.empty() && test_freq > 0 && (global_step % test_freq == 0 || run_.is_last(global_step))) {
     Timed timed(metrics, "testing");
-    metrics.set("val/loss", validation_loss());
+    const double loss = validation_loss();
+    metrics.set("val/loss", loss);
+    if (stopping_ && stopping_->observe(loss, global_step)) run_.save_with(global_step);
+    if (stopping_ && stopping_->is_over()) run_.end_with(global_step);
   }
   return metrics;
 }

@@ -111,6 +111,18 @@ Schema schema_of(SftRecipe& recipe) {
   s.field("trainer.max_ckpt_to_keep", &recipe.trainer.max_ckpt_to_keep, "Keep so many newest checkpoints; null = all.")
       .at_least(1)
       .effect(Effect::nothing);
+  EarlyStoppingRecipe& stopping = recipe.trainer.early_stopping;
+  s.field("trainer.early_stopping.patience", &stopping.patience,
+          "End the run when val/loss has not fallen below its best for so many validations in a row; the step of every "
+          "new best is saved. null = never.")
+      .at_least(1)
+      .effect(Effect::length)
+      .also_called({"early_stopping_patience"});
+  s.field("trainer.early_stopping.threshold", &stopping.threshold, "What val/loss has to fall by to count, in nats.")
+      .at_least(0)
+      .effect(Effect::length)
+      .when("trainer.early_stopping.patience is set", [&stopping] { return stopping.patience.has_value(); })
+      .also_called({"early_stopping_threshold"});
   add_rules(s);
   return s;
 }
@@ -124,6 +136,12 @@ void validate(const SftRecipe& r, io::Faults& faults) {
   if (r.data.max_token_len_per_gpu < r.data.max_length) {
     faults.add(fmt::format("data.max_token_len_per_gpu = {}: expected at least data.max_length = {}",
                            r.data.max_token_len_per_gpu, r.data.max_length));
+  }
+  if (r.trainer.early_stopping.patience && r.trainer.test_freq <= 0) {
+    faults.add(
+        fmt::format("trainer.early_stopping.patience = {}: expected trainer.test_freq above 0, found {}: it looks at "
+                    "validations",
+                    *r.trainer.early_stopping.patience, r.trainer.test_freq));
   }
   validate_optim("optim.", r.optim, faults);
   validate_recompute("model.", r.model.recompute, faults);

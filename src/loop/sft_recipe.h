@@ -36,12 +36,18 @@ struct SftOptimRecipe : OptimRecipe {
   double clip_grad = 1.0;
 };
 
+struct EarlyStoppingRecipe {
+  std::optional<int64_t> patience;
+  double threshold = 0.0;
+};
+
 struct SftTrainerRecipe : RunRecipe {
   SftTrainerRecipe() {
     total_epochs = 4;
     experiment_name = "sft";
   }
   std::optional<int64_t> max_ckpt_to_keep;
+  EarlyStoppingRecipe early_stopping;
 };
 
 struct SftRecipe {

@@ -125,7 +125,8 @@ inline std::map<std::string, std::string> bits_of(const std::string& run) {
   const char* weights =
       io::exists(checkpoint + "/adapter_config.json") ? "adapter_model.safetensors" : "model.safetensors";
   bits[weights] = io::read_file(checkpoint + "/" + weights);
-  for (const char* name : {"training_state/answer_lengths.json", "training_state/unfinished.json"}) {
+  for (const char* name :
+       {"training_state/answer_lengths.json", "training_state/unfinished.json", "training_state/early_stopping.json"}) {
     if (io::exists(checkpoint + "/" + name)) bits[name] = io::read_file(checkpoint + "/" + name);
   }
   int64_t number = 0;
