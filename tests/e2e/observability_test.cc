@@ -75,7 +75,20 @@ TEST_F(Observability, EveryMetricThatIsDefinedForAKindOfRunIsEmittedByIt) {
                                                        "actor_rollout_ref.rollout.val_kwargs.do_sample=true",
                                                        "actor_rollout_ref.rollout.val_kwargs.temperature=1"});
   ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_EQ(missing(emitted(run()), &MetricDefinition::in_rl), "");
+  // DAPO draws groups in another way: a run of its own
+  const std::string dapo = inputs_ / "dapo";
+  const Result filtered = run_hone(
+      inputs_.path(), tiny_train(inputs_.path(), dapo) +
+                          Arguments{"trainer.total_training_steps=2", "algorithm.filter_groups.enable=true",
+                                    "algorithm.filter_groups.metric=acc", "reward.reward_manager.name=dapo",
+                                    "reward.reward_kwargs.overlong_buffer_cfg.enable=true",
+                                    "reward.reward_kwargs.overlong_buffer_cfg.len=2",
+                                    "reward.reward_kwargs.overlong_buffer_cfg.penalty_factor=1.0",
+                                    "reward.reward_kwargs.max_resp_len=8"});
+  ASSERT_EQ(filtered.code, 0) << filtered.err;
+  std::set<std::string> names = emitted(run());
+  names.merge(emitted(dapo));
+  EXPECT_EQ(missing(names, &MetricDefinition::in_rl), "");
   const std::string sft = inputs_ / "sft";
   const Result other =
       run_hone(inputs_.path(), tiny_sft(inputs_.path(), sft) +
