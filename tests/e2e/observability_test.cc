@@ -77,14 +77,14 @@ TEST_F(Observability, EveryMetricThatIsDefinedForAKindOfRunIsEmittedByIt) {
   ASSERT_EQ(result.code, 0) << result.err;
   // DAPO draws groups in another way: a run of its own
   const std::string dapo = inputs_ / "dapo";
-  const Result filtered = run_hone(
-      inputs_.path(), tiny_train(inputs_.path(), dapo) +
-                          Arguments{"trainer.total_training_steps=2", "algorithm.filter_groups.enable=true",
-                                    "algorithm.filter_groups.metric=acc", "reward.reward_manager.name=dapo",
-                                    "reward.reward_kwargs.overlong_buffer_cfg.enable=true",
-                                    "reward.reward_kwargs.overlong_buffer_cfg.len=2",
-                                    "reward.reward_kwargs.overlong_buffer_cfg.penalty_factor=1.0",
-                                    "reward.reward_kwargs.max_resp_len=8"});
+  const Result filtered =
+      run_hone(inputs_.path(), tiny_train(inputs_.path(), dapo) +
+                                   Arguments{"trainer.total_training_steps=2", "algorithm.filter_groups.enable=true",
+                                             "algorithm.filter_groups.metric=acc", "reward.reward_manager.name=dapo",
+                                             "reward.reward_kwargs.overlong_buffer_cfg.enable=true",
+                                             "reward.reward_kwargs.overlong_buffer_cfg.len=2",
+                                             "reward.reward_kwargs.overlong_buffer_cfg.penalty_factor=1.0",
+                                             "reward.reward_kwargs.max_resp_len=8"});
   ASSERT_EQ(filtered.code, 0) << filtered.err;
   std::set<std::string> names = emitted(run());
   names.merge(emitted(dapo));
