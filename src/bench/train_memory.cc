@@ -1,5 +1,6 @@
 #include "bench/train_memory.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -113,10 +114,16 @@ int run_train_memory(const Options& options) {
   const ModelConfig config = bench_model();
   const auto parameters = static_cast<double>(config.num_parameters());
   const double idle = static_cast<double>(resident_bytes());
+  const auto chosen = [&](const std::string& name) {
+    const std::vector<std::string>& names = options.families;
+    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (const Form& form : kForms) {
     const double bound = form.bytes_per_parameter * parameters + form.beside;
+    if (!chosen(form.name)) continue;
     const bool is_long = form.tokens > 1024;
-    const Measured m = measure(opening.ctx, form, config, opening.dtype, is_long ? 1 : 3);
+    const Measured m =
+        measure(opening.ctx, form, config, opening.dtype, is_long ? 1 : std::min(options.repetitions, 3));
     io::Json line = opening.json("train_memory_" + std::string(form.name));
     line.set("parameters", config.num_parameters());
     line.set("micro_batch_tokens", form.tokens);
@@ -140,6 +147,7 @@ int run_train_memory(const Options& options) {
                                     m.estimate / kGiB, m.after_first / kGiB, m.after_third / kGiB));
   }
   for (const int64_t tokens : {1024, 2048}) {
+    if (!chosen("vocabulary")) break;
     // weights, gradients, moments and the head's transposed copy
     const Form form{"vocabulary", MomentForm::f32, Recompute::full, 0, tokens, 1, 20, 0};
     const double added = added_by_vocabulary(opening, form);
