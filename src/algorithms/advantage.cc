@@ -1,33 +1,45 @@
 #include "algorithms/advantage.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "algorithms/group_advantage.h"
+#include "algorithms/return_advantage.h"
 
 namespace hone::algorithms {
 
-GroupAdvantages grpo_advantages(std::span<const std::optional<float>> scores, bool norm_by_std) {
-  GroupAdvantages result;
-  result.advantages.assign(scores.size(), 0.0f);
-  std::vector<double> present;
-  for (const auto& score : scores) {
-    if (score.has_value()) present.push_back(static_cast<double>(*score));
-  }
-  result.num_absent = static_cast<int>(scores.size() - present.size());
-  if (present.empty()) return result;
-  const auto [low, high] = std::minmax_element(present.begin(), present.end());
-  result.flat = *low == *high;
-  if (result.flat) return result;
+double RewardedAnswer::reward(int64_t token) const {
+  const double beside = token_rewards.empty() ? 0.0 : double{token_rewards[static_cast<size_t>(token)]};
+  return token == num_tokens - 1 ? beside + double{score.value_or(0.0f)} : beside;
+}
 
-  const auto count = static_cast<double>(present.size());
-  double sum = 0, squares = 0;
-  for (double score : present) sum += score;
-  const double mean = sum / count;
-  for (double score : present) squares += (score - mean) * (score - mean);
-  const double scale = norm_by_std ? 1.0 / (std::sqrt(squares / (count - 1)) + 1e-6) : 1.0;
-  for (size_t i = 0; i < scores.size(); ++i) {
-    if (scores[i].has_value()) result.advantages[i] = static_cast<float>((double{*scores[i]} - mean) * scale);
-  }
-  return result;
+double RewardedAnswer::total() const {
+  double sum = score.value_or(0.0f);
+  for (float reward : token_rewards) sum += double{reward};
+  return sum;
+}
+
+namespace {
+constexpr AdvantageEstimator kEstimators[] = {
+    {.name = "grpo", .estimate = grpo, .compares = true},
+    {.name = "grpo_vectorized", .estimate = grpo_vectorized, .compares = true},
+    {.name = "grpo_passk", .estimate = grpo_passk, .compares = true},
+    {.name = "rloo", .estimate = rloo, .compares = true},
+    {.name = "rloo_vectorized", .estimate = rloo, .compares = true},
+    {.name = "opo", .estimate = opo, .compares = true},
+    {.name = "gpg", .estimate = gpg, .compares = true},
+    {.name = "reinforce_plus_plus_baseline", .estimate = reinforce_plus_plus_baseline, .compares = true},
+    {.name = "reinforce_plus_plus", .estimate = reinforce_plus_plus},
+    {.name = "remax", .estimate = remax, .has_baseline = true},
+    {.name = "gae", .estimate = gae, .has_values = true},
+};
+}  // namespace
+
+std::span<const AdvantageEstimator> advantage_estimators() { return kEstimators; }
+
+const AdvantageEstimator* find_advantage_estimator(std::string_view name) {
+  const auto found = std::find_if(std::begin(kEstimators), std::end(kEstimators),
+                                  [&](const AdvantageEstimator& e) { return e.name == name; });
+  return found == std::end(kEstimators) ? nullptr : found;
 }
 
 }  // namespace hone::algorithms

@@ -1,21 +1,51 @@
-// Advantages of a group of answers to one prompt.
+// Advantages: how much better an answer was than what it is compared with. A table of estimators by name
+// (algorithm.adv_estimator), each a pure function of all answers of a step.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace hone::algorithms {
 
-struct GroupAdvantages {
-  std::vector<float> advantages;  // one for each score; 0 where the score is absent
-  bool flat = false;              // all present scores are equal: advantages are exactly 0
-  int num_absent = 0;
+// What an estimator sees of an answer: its tokens with loss alone. Those of tools stand between them without a place in
+// time: they are skipped, not discounted.
+struct RewardedAnswer {
+  int64_t group = 0;                 // answers to one draw have one number and stand together
+  std::optional<float> score;        // reward at the last token; absent: the answer takes no part
+  int64_t num_tokens = 0;            // 0: the answer takes no part
+  std::vector<float> token_rewards;  // [tokens] beside the score, as of KL in the reward; empty: none
+  std::vector<float> values;         // [tokens] a critic's: gae
+  std::optional<float> baseline;  // score of the greedy answer to the prompt, remax; absent: the answer takes no part
+
+  bool takes_part() const { return score.has_value() && num_tokens > 0; }
+  double reward(int64_t token) const;  // at one token
+  double total() const;                // of all tokens
 };
 
-// GRPO (Shao et al. 2024, DeepSeekMath, section 4.1.2): (score - mean) / (std + 1e-6) with the unbiased standard
-// deviation over the group's present scores; without norm_by_std (Dr. GRPO, Liu et al. 2025) score - mean.
-// Fewer than two present scores compare with nothing: advantage 0.
-GroupAdvantages grpo_advantages(std::span<const std::optional<float>> scores, bool norm_by_std);
+// Of one answer; all 0 where it takes no part.
+struct Advantage {
+  float advantage = 0;            // of every token
+  std::vector<float> advantages;  // [tokens] where they differ, else empty
+  std::vector<float> returns;     // [tokens] where they are not the advantages, else empty
+};
+
+struct AdvantageOptions {
+  bool norm_by_std = true;       // grpo, grpo_vectorized, grpo_passk
+  double gamma = 1, lambda = 1;  // gae; gamma: reinforce_plus_plus
+};
+
+// Answers come in the order of their groups; the result is in that order.
+struct AdvantageEstimator {
+  std::string_view name;
+  std::vector<Advantage> (*estimate)(std::span<const RewardedAnswer> answers, const AdvantageOptions& options);
+  bool compares = false;      // the answers of a group: fewer than two teach nothing
+  bool has_baseline = false;  // needs RewardedAnswer::baseline
+  bool has_values = false;    // needs RewardedAnswer::values
+};
+std::span<const AdvantageEstimator> advantage_estimators();
+const AdvantageEstimator* find_advantage_estimator(std::string_view name);
 
 }  // namespace hone::algorithms

@@ -1,47 +1,15 @@
-// Advantages, policy loss and aggregation: published formulas, edges, and derivatives by finite differences.
+// The clipped surrogate and aggregation: published formulas, edges, and derivatives by finite differences.
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
-#include "algorithms/advantage.h"
 #include "algorithms/loss_aggregation.h"
 #include "algorithms/policy_loss.h"
 
 namespace hone::algorithms {
 namespace {
 
-using Scores = std::vector<std::optional<float>>;
-
-TEST(GrpoAdvantage, IsTheStandardScoreOfTheGroup) {
-  const auto r = grpo_advantages(Scores{1, 0, 0, 1}, true);
-  const double std = std::sqrt(4 * 0.25 / 3);
-  EXPECT_FLOAT_EQ(r.advantages[0], static_cast<float>(0.5 / (std + 1e-6)));
-  EXPECT_FLOAT_EQ(r.advantages[1], static_cast<float>(-0.5 / (std + 1e-6)));
-  EXPECT_FALSE(r.flat);
-  const auto plain = grpo_advantages(Scores{3, 1}, false);
-  EXPECT_EQ(plain.advantages, (std::vector<float>{1, -1}));
-}
-
-TEST(GrpoAdvantage, OfEqualScoresIsExactlyZero) {
-  for (float score : {0.0f, 1.0f, 0.1f, -7.3f}) {
-    const auto r = grpo_advantages(Scores(7, score), true);
-    EXPECT_TRUE(r.flat);
-    for (float a : r.advantages) EXPECT_EQ(a, 0.0f);
-  }
-}
-
-TEST(GrpoAdvantage, LeavesAbsentScoresOut) {
-  const auto r = grpo_advantages(Scores{1, std::nullopt, 0}, false);
-  EXPECT_EQ(r.advantages, (std::vector<float>{0.5f, 0.0f, -0.5f}));
-  EXPECT_EQ(r.num_absent, 1);
-  const auto one = grpo_advantages(Scores{std::nullopt, 1, std::nullopt, std::nullopt}, true);
-  EXPECT_EQ(one.advantages, (std::vector<float>(4, 0.0f)));
-  EXPECT_EQ(one.num_absent, 3);
-  EXPECT_EQ(grpo_advantages(Scores{std::nullopt}, true).num_absent, 1);
-}
-
-TEST(PolicyLoss, DerivativeAgreesWithFiniteDifferencesAwayFromTheKinks) {
+TEST(ClippedPolicyLoss, DerivativeAgreesWithFiniteDifferencesAwayFromTheKinks) {
   const ClipRange clip{0.2f, 0.28f, 3.0f};
   for (float a : {-2.0f, -0.5f, 0.0f, 0.7f, 2.0f}) {
     for (float d : {-3.0f, -0.5f, -0.1f, 0.0f, 0.1f, 0.2f, 0.5f, 1.5f}) {
@@ -54,7 +22,7 @@ TEST(PolicyLoss, DerivativeAgreesWithFiniteDifferencesAwayFromTheKinks) {
   }
 }
 
-TEST(PolicyLoss, ClipsAndCounts) {
+TEST(ClippedPolicyLoss, ClipsAndCounts) {
   const ClipRange clip;
   EXPECT_EQ(clipped_policy_loss(-1, -1, 2, clip).loss, -2.0);
   EXPECT_EQ(clipped_policy_loss(-1, -1, 2, clip).dlogprob, -2.0);

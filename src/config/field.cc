@@ -179,6 +179,11 @@ Field& Field::path() {
   return *this;
 }
 
+Field& Field::takes_numbers() {
+  takes_numbers_ = true;
+  return *this;
+}
+
 Json Field::value() const {
   return std::visit([](const auto* place) { return to_json(*place); }, target_);
 }
@@ -265,7 +270,9 @@ std::string Field::assign(const Json& json) {
   const auto put = [&](const Json& from) {
     return std::visit([&](auto* place) { return from_json(from, *place); }, target_);
   };
-  if (!put(path_ ? with_home(json) : json)) return fault_of_kind(json);
+  if (!put(path_ ? with_home(json) : takes_numbers_ && json.is_number() ? Json(json.dump()) : json)) {
+    return fault_of_kind(json);
+  }
   const Json now = value();
   for (const Json& item : now.is_array() ? now.as_array() : Json::Array{now}) {
     std::string fault = fault_of(item);

@@ -44,6 +44,7 @@ class Field {
   Field& also_called(std::vector<std::string> aliases);  // names elsewhere, for suggestions only
   Field& required();                                     // empty text or list is a fault
   Field& path();                                         // a leading ~/ stands for the home folder
+  Field& takes_numbers();                                // of text: a number is taken for its text
 
   const std::string& key() const { return key_; }
   const std::string& doc() const { return doc_; }
@@ -78,7 +79,7 @@ class Field {
   std::vector<std::string> choices_, aliases_;
   Effect effect_ = Effect::results;
   std::function<bool()> holds_, results_when_;
-  bool required_ = false, nonzero_ = false, path_ = false;
+  bool required_ = false, nonzero_ = false, path_ = false, takes_numbers_ = false;
 };
 
 }  // namespace hone::config

@@ -8,7 +8,16 @@
 namespace hone {
 
 // Streams keep uses of one seed apart; numbers are part of the file format, never renumber.
-enum class Stream : uint32_t { init = 0, train = 1, validation = 2, shuffle = 3, data = 4, bench = 5, test = 6 };
+enum class Stream : uint32_t {
+  init = 0,
+  train = 1,
+  validation = 2,
+  shuffle = 3,
+  data = 4,
+  bench = 5,
+  test = 6,
+  policy_loss = 7
+};
 
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 

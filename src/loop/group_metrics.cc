@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "algorithms/advantage.h"
 #include "loop/step_metrics.h"
 
 namespace hone {
@@ -25,28 +24,16 @@ struct Lengths {
   }
 };
 
-}  // namespace
-
-void set_advantages(std::span<Group> groups, bool norm_by_std, Metrics& metrics) {
-  int64_t num_flat = 0, num_absent = 0, num_lone = 0;
-  for (Group& group : groups) {
-    std::vector<std::optional<float>> scores;
-    for (const Trajectory& t : group.trajectories) {
-      scores.push_back(t.response_ids.empty() ? std::nullopt : t.reward);
-      num_absent += !t.score.value.has_value();
-    }
-    const auto result = algorithms::grpo_advantages(scores, norm_by_std);
-    for (size_t i = 0; i < scores.size(); ++i) group.trajectories[i].advantage = result.advantages[i];
-    num_flat += result.flat;
-    num_lone += static_cast<int64_t>(scores.size()) - result.num_absent < 2;
-  }
-  metrics.set("training/flat_group_ratio", static_cast<double>(num_flat) / static_cast<double>(groups.size()));
-  metrics.set("training/num_absent_scores", static_cast<double>(num_absent));
-  metrics.set("training/num_lone_groups", static_cast<double>(num_lone));
+// One number for all ids, or one each.
+void add_tokens(Spread& spread, float all, const std::vector<float>& each, int64_t length) {
+  if (each.empty()) spread.add(double{all}, length);
+  for (float value : each) spread.add(double{value});
 }
 
+}  // namespace
+
 void report_groups(std::span<const Group> groups, int64_t max_prompt_length, Metrics& metrics) {
-  Spread score, reward, advantage, prompt;
+  Spread score, reward, advantage, returns, prompt;
   Lengths all, non_aborted;
   int64_t longest_prompts = 0;
   double tokens = 0;
@@ -56,7 +43,9 @@ void report_groups(std::span<const Group> groups, int64_t max_prompt_length, Met
       const auto prompt_length = static_cast<int64_t>(t.prompt_ids.size());
       if (t.score.value && length > 0) score.add(double{*t.score.value});
       if (t.reward && length > 0) reward.add(double{*t.reward});
-      advantage.add(double{t.advantage}, length);
+      add_tokens(advantage, t.advantage, t.advantages, length);
+      t.returns.empty() ? add_tokens(returns, t.advantage, t.advantages, length)
+                        : add_tokens(returns, 0, t.returns, length);
       prompt.add(static_cast<double>(prompt_length));
       longest_prompts += prompt_length == max_prompt_length;
       tokens += static_cast<double>(prompt_length + length);
@@ -68,7 +57,7 @@ void report_groups(std::span<const Group> groups, int64_t max_prompt_length, Met
   score.report(metrics, "critic/score");
   reward.report(metrics, "critic/rewards");
   advantage.report(metrics, "critic/advantages");
-  advantage.report(metrics, "critic/returns");
+  returns.report(metrics, "critic/returns");
   all.report(metrics, "response_length");
   non_aborted.report(metrics, "response_length_non_aborted");
   metrics.set("response/aborted_ratio", static_cast<double>(all.answers - non_aborted.answers) / answers);

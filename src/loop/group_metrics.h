@@ -1,5 +1,4 @@
-// The groups of a step between sampling and training: their advantages, their metrics, and the guard against scorers
-// that fail.
+// The groups of a step between sampling and training: their metrics, and the guard against scorers that fail.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +10,6 @@
 #include "records/trajectory.h"
 
 namespace hone {
-
-// GRPO's advantages into the trajectories. An absent score and an answer of no ids take no part.
-void set_advantages(std::span<Group> groups, bool norm_by_std, Metrics& metrics);
 
 // Scores, advantages and lengths under verl's names.
 void report_groups(std::span<const Group> groups, int64_t max_prompt_length, Metrics& metrics);

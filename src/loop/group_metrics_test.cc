@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "loop/advantages.h"
 #include "loop/group_sequences.h"
 #include "reward/scorer.h"
 
@@ -41,7 +42,7 @@ TEST(GroupMetrics, TheOneScoreOfAGroupThatIsLeftHasAdvantageZeroAndIsCounted) {
   std::vector<Group> groups{group_of(kPrompt, {std::nullopt, 1.0f, std::nullopt, std::nullopt}),
                             group_of(kPrompt, {0.0f, 1.0f, 0.0f, 1.0f})};
   Metrics metrics;
-  set_advantages(groups, true, metrics);
+  set_advantages(groups, *algorithms::find_advantage_estimator("grpo"), {}, metrics);
   EXPECT_EQ(advantages(groups[0]), (std::vector<float>{0, 0, 0, 0}));
   EXPECT_GT(groups[1].trajectories[1].advantage, 0.5f);
   EXPECT_EQ(metrics.get("training/num_absent_scores"), 3);
@@ -57,7 +58,7 @@ TEST(GroupMetrics, NaNOfAScorerIsAbsentAndEverythingElseStaysFinite) {
   score = finite_or_absent({std::nanf(""), "", {}});
   EXPECT_FALSE(score.value.has_value());
   Metrics metrics;
-  set_advantages(groups, true, metrics);
+  set_advantages(groups, *algorithms::find_advantage_estimator("grpo"), {}, metrics);
   report_groups(groups, 3, metrics);
   for (const float advantage : advantages(groups[0])) EXPECT_TRUE(std::isfinite(advantage));
   for (const auto& [name, value] : metrics.values()) EXPECT_TRUE(std::isfinite(value)) << name;
@@ -71,7 +72,7 @@ TEST(GroupMetrics, EmptyAnswersAreLeftOutWhereVerlLeavesThemOut) {
   groups[0].trajectories[1].response_ids.clear();
   groups[0].trajectories[0].finish = FinishReason::length;
   Metrics metrics;
-  set_advantages(groups, true, metrics);
+  set_advantages(groups, *algorithms::find_advantage_estimator("grpo"), {}, metrics);
   report_groups(groups, 10, metrics);
   EXPECT_EQ(metrics.get("response_length/mean"), 1);
   EXPECT_EQ(metrics.get("response_length/clip_ratio"), 0.5);

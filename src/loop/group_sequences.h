@@ -8,19 +8,27 @@
 
 namespace hone {
 
+inline TrainSequence sequence_of(const Trajectory& t) {
+  TrainSequence s;
+  s.ids = t.prompt_ids;
+  s.ids.insert(s.ids.end(), t.response_ids.begin(), t.response_ids.end());
+  s.num_prompt = static_cast<int64_t>(t.prompt_ids.size());
+  s.loss_mask = t.loss_mask;
+  s.old_logprobs = t.old_logprobs.empty() ? t.logprobs : t.old_logprobs;
+  s.ref_logprobs = t.ref_logprobs;
+  s.advantage = t.advantage;
+  s.advantages = t.advantages;
+  s.weights = t.weights;
+  s.temperature = t.temperature;
+  return s;
+}
+
 // Answers without ids, taken back or without a score take no part; those of a flat group do, with advantage 0: they
 // count in the normalisers.
 inline void append_sequences(const Group& group, std::vector<TrainSequence>& sequences) {
   for (const Trajectory& t : group.trajectories) {
     if (t.response_ids.empty() || t.finish == FinishReason::aborted || !t.score.value) continue;
-    TrainSequence s;
-    s.ids = t.prompt_ids;
-    s.ids.insert(s.ids.end(), t.response_ids.begin(), t.response_ids.end());
-    s.num_prompt = static_cast<int64_t>(t.prompt_ids.size());
-    s.old_logprobs = t.logprobs;
-    s.advantage = t.advantage;
-    s.temperature = t.temperature;
-    sequences.push_back(std::move(s));
+    sequences.push_back(sequence_of(t));
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/policy_loss.h"
+#include "loop/old_logprobs.h"
 #include "loop/starting_weights.h"
 #include "prompts/prompt_set.h"
 #include "reward/scorer.h"
@@ -74,7 +76,8 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   InputOptions options;
   options.folder = recipe.model.path;
   options.load_format = recipe.model.load_format;
-  options.needs_weight_files = flags.check_only || starts_from_model(recipe.trainer) || recipe.model.lora.is_on();
+  options.needs_weight_files =
+      flags.check_only || actor.use_kl_loss || starts_from_model(recipe.trainer) || recipe.model.lora.is_on();
   options.custom_chat_template = recipe.model.custom_chat_template.value_or("");
   options.chat_arguments = recipe.data.apply_chat_template_kwargs;
   options.longest_key = "data.max_prompt_length + data.max_response_length";
@@ -88,6 +91,14 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   if (!actor.use_dynamic_bsz) options.trainer.micro_batch_sequences = actor.ppo_micro_batch_size_per_gpu.value_or(0);
   options.step_ids = static_cast<double>(actor.ppo_mini_batch_size) * static_cast<double>(recipe.rollout.n) *
                      static_cast<double>(longest_sequence(recipe));
+  const bool scores = actor.use_kl_loss || scores_old_logprobs(recipe) ||
+                      recipe.algorithm.rollout_correction.bypass_mode ||
+                      algorithms::find_policy_loss(actor.policy_loss.loss_mode)->whole_batch;
+  if (scores) {
+    options.score_ids = static_cast<double>(recipe.data.train_batch_size) * static_cast<double>(recipe.rollout.n) *
+                        static_cast<double>(longest_sequence(recipe));
+  }
+  options.reference = actor.use_kl_loss && !recipe.model.lora.is_on();
   options.engine = engine_options(recipe);
   options.kv_share = recipe.rollout.gpu_memory_utilization;
   if (!recipe.rollout.ignore_eos) {

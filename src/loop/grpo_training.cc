@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "io/file.h"
+#include "loop/advantages.h"
 #include "loop/group_metrics.h"
 #include "loop/group_sequences.h"
+#include "loop/old_logprobs.h"
+#include "loop/policy_objective.h"
 #include "loop/progress.h"
 #include "loop/rewards.h"
 #include "loop/rollout_dump.h"
@@ -83,13 +86,8 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
           parse_speculation(text, io::join_path(*run.checkpoint(), "training_state/speculation.json")));
     }
   }
-  objective_.kind = Objective::Kind::policy;
-  objective_.clip = {static_cast<float>(recipe.actor.low()), static_cast<float>(recipe.actor.high()),
-                     static_cast<float>(recipe.actor.clip_ratio_c)};
-  objective_.aggregation = *algorithms::loss_aggregation(recipe.actor.loss_agg_mode);
-  objective_.loss_scale_factor =
-      recipe.actor.loss_scale_factor.value_or(static_cast<double>(recipe.data.max_response_length));
-  objective_.entropy_coeff = recipe.actor.entropy_coeff;
+  objective_ = policy_objective(recipe);
+  if (recipe.actor.use_kl_loss) reference_.emplace(ctx, recipe.model, seed(), dtype);
 }
 
 Metrics GrpoTraining::step(int64_t global_step) {
@@ -101,10 +99,7 @@ Metrics GrpoTraining::step(int64_t global_step) {
   report_speculation(spoken, engine_.speculation_stats(), metrics);
   if (rollout_.has_used_all_epochs()) run_.end_with(global_step);
   if (recipe_.reward.shuffle) shuffle_scores(groups, global_step);
-  {
-    Timed timed(metrics, "adv");
-    set_advantages(groups, recipe_.algorithm.norm_adv_by_std_in_grpo, metrics);
-  }
+  prepare(groups, metrics);
   report_groups(groups, recipe_.data.max_prompt_length, metrics);
   if (const auto overlong = overlong_buffer(recipe_)) report_overlong(groups, *overlong, metrics);
   {
@@ -141,6 +136,22 @@ void GrpoTraining::shuffle_scores(std::vector<Group>& groups, int64_t global_ste
   }
 }
 
+void GrpoTraining::prepare(std::vector<Group>& groups, Metrics& metrics) {
+  const bool scores_old = scores_old_logprobs(recipe_);
+  if (recipe_.rollout.free_cache_engine && (reference_ || scores_old)) engine_.free_cache();
+  if (scores_old) {
+    Timed timed(metrics, "old_log_prob");
+    set_old_logprobs(trainer_, recipe_, decoder_->version(), groups, metrics);
+  }
+  if (reference_) {
+    Timed timed(metrics, "ref");
+    reference_->score(trainer_, groups);
+  }
+  Timed timed(metrics, "adv");
+  set_advantages(groups, *algorithms::find_advantage_estimator(recipe_.algorithm.adv_estimator),
+                 advantage_options(recipe_.algorithm), metrics);
+}
+
 void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step, Metrics& metrics) {
   Timed timed(metrics, "update_actor");
   if (recipe_.rollout.free_cache_engine) engine_.free_cache();
@@ -150,7 +161,7 @@ void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step,
   const size_t per_epoch = (groups.size() + mini - 1) / mini;
   const auto total = static_cast<int64_t>(per_epoch) * recipe_.actor.ppo_epochs;
   Progress progress("update", total, run_.quiet());
-  Spread loss, entropy, clipped, clipped_lower, kl, norm;
+  Spread loss, entropy, clipped, clipped_lower, kl, kl_loss, norm;
   double publish_seconds = 0;
   int64_t applied = 0, zero = 0, not_finite = 0, done = 0;
   for (int64_t epoch = 0; epoch < recipe_.actor.ppo_epochs; ++epoch) {
@@ -163,12 +174,14 @@ void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step,
       }
       const TrainStep step = trainer_.step(sequences, objective_, lr);
       if (done == 0) report_probs_difference(step, metrics);
+      if (objective_.correction) report_correction(step.correction, metrics);  // the last update's
       loss.add(step.loss);
       norm.add(step.optimizer.grad_norm);
       entropy.add(step.entropy, step.num_tokens);
       clipped.add(step.clip_fraction, step.num_tokens);
       clipped_lower.add(step.clip_fraction_lower, step.num_tokens);
       kl.add(step.ppo_kl, step.num_tokens);
+      kl_loss.add(step.kl_loss);
       publish_seconds += step.publish_seconds;
       applied += step.optimizer.outcome == StepOutcome::applied;
       zero += step.optimizer.outcome == StepOutcome::zero_gradient;
@@ -183,6 +196,10 @@ void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step,
   metrics.set("actor/pg_clipfrac", clipped.mean());
   metrics.set("actor/pg_clipfrac_lower", clipped_lower.mean());
   metrics.set("actor/ppo_kl", kl.mean());
+  if (reference_) {
+    metrics.set("actor/kl_loss", kl_loss.mean());
+    metrics.set("actor/kl_coef", objective_.kl_coef);
+  }
   metrics.set("training/num_updates", static_cast<double>(applied));
   metrics.set("training/num_steps_zero_gradient", static_cast<double>(zero));
   metrics.set("training/num_steps_not_finite", static_cast<double>(not_finite));

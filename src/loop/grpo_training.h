@@ -7,6 +7,7 @@
 
 #include "loop/evaluate.h"
 #include "loop/grpo_inputs.h"
+#include "loop/reference.h"
 #include "loop/run.h"
 #include "loop/training_rollout.h"
 
@@ -22,6 +23,8 @@ class GrpoTraining {
  private:
   Metrics step(int64_t global_step);
   void shuffle_scores(std::vector<Group>& groups, int64_t global_step) const;
+  // What training needs to know of the answers beside their scores: log-probs, advantages.
+  void prepare(std::vector<Group>& groups, Metrics& metrics);
   void update(const std::vector<Group>& groups, int64_t global_step, Metrics& metrics);
   // To a folder of the run and, if named, to another one.
   void dump(const std::vector<Group>& groups, int64_t global_step, const char* folder,
@@ -36,6 +39,7 @@ class GrpoTraining {
   std::unique_ptr<Decoder> decoder_;
   Trainer trainer_;
   Engine engine_;
+  std::optional<Reference> reference_;  // with a KL loss
   TrainingRollout rollout_;
   Objective objective_;
 };

@@ -23,6 +23,27 @@ constexpr MetricDefinition kDefinitions[] = {
     rl("training/rollout_probs_diff_{valid,max,mean,std}",
        "|exp(log-prob in training) - exp(log-prob in sampling)| over the tokens of the step's first update: 0 by law "
        "1. valid = 1: there were such tokens."),
+    rl("training/old_log_prob_diff_max",
+       "Largest |log-prob scored before the updates - log-prob in sampling| over ids that the current weights drew: 0 "
+       "by "
+       "law 1."),
+    rl("training/num_rescored_answers", "Answers that were scored for that, or for a rollout correction."),
+    rl("rollout_corr/{kl,k3_kl}",
+       "Distance of the policy at the step's beginning from the one that drew: mean of rollout - training log-prob; of "
+       "exp(d) - d - 1, d = training - rollout log-prob. Over tokens."),
+    rl("rollout_corr/{training,rollout}_{ppl,log_ppl}",
+       "Perplexity of an answer to the one and the other, and its logarithm; means over answers."),
+    rl("rollout_corr/{log_ppl_diff,log_ppl_abs_diff,log_ppl_diff_max,log_ppl_diff_min}",
+       "Training minus rollout log-perplexity of an answer: mean, mean size, largest, smallest."),
+    rl("rollout_corr/ppl_ratio", "Mean over answers of training over rollout perplexity."),
+    rl("rollout_corr/chi2_{token,seq}",
+       "Mean of the squared ratio minus 1, ratios of tokens or of whole answers, training over rollout."),
+    rl("rollout_corr/rollout_is_{mean,max,min,std}",
+       "Importance weights over tokens (bypass mode: of the step's last update)."),
+    rl("rollout_corr/rollout_is_eff_sample_size",
+       "1 / mean((w / mean w)^2), w held in 1/threshold .. threshold: the share of tokens that still counts."),
+    rl("rollout_corr/rollout_rs_masked_fraction", "Share of tokens that rejection leaves out."),
+    rl("rollout_corr/rollout_rs_seq_masked_fraction", "Share of answers of which it leaves no token."),
     both("training/num_updates", "Optimizer steps applied in this step."),
     both("training/num_steps_not_finite", "Optimizer steps of this step undone because a gradient was not finite."),
     both("training/num_steps_zero_gradient", "Optimizer steps of this step left out because the whole gradient was 0."),
@@ -33,6 +54,11 @@ constexpr MetricDefinition kDefinitions[] = {
     rl("actor/pg_loss",
        "Policy loss without the entropy's term, aggregated by loss_agg_mode, mean over the step's updates (verl adds "
        "them up)."),
+    rl("actor/kl_loss",
+       "KL to the reference as kl_loss_type estimates it, aggregated by loss_agg_mode, without its coefficient; mean "
+       "over "
+       "the step's updates."),
+    rl("actor/kl_coef", "Its coefficient."),
     rl("actor/entropy", "Entropy of the policy in nats, mean over response tokens."),
     rl("actor/pg_clipfrac", "Share of response tokens whose clipped surrogate was the larger one."),
     rl("actor/pg_clipfrac_lower", "Share of response tokens on which the dual clip was active."),
@@ -43,7 +69,8 @@ constexpr MetricDefinition kDefinitions[] = {
        "The scorer's number over answers that have ids and a score (verl's dapo manager: overlong shaping included)."),
     rl("critic/rewards/{mean,max,min}", "The reward that advantages are made from, over the same answers."),
     rl("critic/advantages/{mean,max,min}", "The advantage over response tokens."),
-    rl("critic/returns/{mean,max,min}", "The return over response tokens: in GRPO the advantage."),
+    rl("critic/returns/{mean,max,min}",
+       "The return over response tokens; of estimators that compare answers it is the advantage."),
     rl("response_length/{mean,max,min}", "Ids per answer."),
     rl("response_length/clip_ratio", "Share of answers cut at the limit (verl: of this very length)."),
     rl("response_length_non_aborted/{mean,max,min,clip_ratio}", "The same over answers that have ids."),
@@ -86,6 +113,8 @@ constexpr MetricDefinition kDefinitions[] = {
     rl("timing_s/reward", "Seconds of scoring, after the rollout."),
     rl("timing_s/reward_hidden",
        "Seconds of scoring beside the rollout, which nobody waited for (rollout.task_queue)."),
+    rl("timing_s/old_log_prob", "Seconds of scoring the step's answers once more, and of the rollout correction."),
+    rl("timing_s/ref", "Seconds of scoring the step's answers with the reference."),
     rl("timing_s/adv", "Seconds of the advantages."),
     rl("timing_s/update_actor", "Seconds of the step's updates, publishing included."),
     rl("timing_s/update_weights", "Seconds of publishing new weights to the rollout; part of update_actor."),

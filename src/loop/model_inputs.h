@@ -30,6 +30,7 @@ struct InputOptions {
   std::optional<Recompute> recompute;  // nothing: the first that fits the memory
   LoraRecipe lora;
   double step_ids = 0, score_ids = 0;      // as TrainerWork has them
+  bool reference = false;                  // the starting weights stay in memory as a second model
   std::optional<EngineOptions> engine;     // of a run that samples; its KV blocks are what it could use
   double kv_share = 1;                     // of the machine's memory: at most so much for the KV cache
   std::optional<std::string> end_id_hint;  // what to do without an end id; nothing where none is needed

@@ -2,6 +2,7 @@
 
 #include "config/load.h"
 #include "core/error.h"
+#include "loop/recipe_algorithms.h"
 
 namespace hone {
 namespace {
@@ -99,10 +100,8 @@ void add_actor(Schema& s, ActorRecipe& a) {
       .at_least(0)
       .also_called({"epsilon_high"});
   s.field(p + "clip_ratio_c", &a.clip_ratio_c, "Dual clip: bound of the loss where the advantage is negative.")
-      .above(1);
-  s.field(p + "policy_loss.loss_mode", &a.loss_mode, "Policy loss: the clipped surrogate.")
-      .one_of({"vanilla"})
-      .because("the other losses are not there yet");
+      .above(1)
+      .when("loss_mode is vanilla", [&a] { return a.policy_loss.loss_mode == "vanilla"; });
   s.field(p + "loss_agg_mode", &a.loss_agg_mode,
           "How token losses become one number; normalisers are taken once over the optimizer batch.")
       .one_of({"token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"});
@@ -318,11 +317,7 @@ void add_rest(Schema& s, Recipe& r) {
       .also_called({"chat_template"});
   add_recompute_fields(s, "actor_rollout_ref.model.", r.model.recompute);
   add_lora_fields(s, "actor_rollout_ref.model.", r.model.lora);
-  s.field("algorithm.adv_estimator", &r.algorithm.adv_estimator, "Advantage of an answer (verl's default is gae).")
-      .one_of({"grpo"})
-      .because("the other estimators are not there yet");
-  s.field("algorithm.norm_adv_by_std_in_grpo", &r.algorithm.norm_adv_by_std_in_grpo,
-          "Divide by the standard deviation of the group; false is Dr. GRPO.");
+  add_algorithm_fields(s, r.algorithm);
   add_filter_groups(s, r.algorithm.filter_groups);
   add_overlong(s, r.reward);
   s.field("reward.max_absent_ratio", &r.reward.max_absent_ratio,
@@ -406,6 +401,7 @@ Schema schema_of(Recipe& recipe) {
   });
   add_rest(schema, recipe);
   add_actor(schema, recipe.actor);
+  add_policy_loss_fields(schema, recipe.actor, recipe.algorithm);
   add_optim_fields(schema, "actor_rollout_ref.actor.optim.", recipe.actor.optim, "lr_scheduler_type");
   add_rollout(schema, recipe.rollout);
   add_speculation(schema, recipe.rollout.speculative_config);
@@ -423,10 +419,7 @@ void validate(const Recipe& r, io::Faults& faults) {
          fmt::format("data.train_batch_size = {}: expected at least actor_rollout_ref.actor.ppo_mini_batch_size = {}",
                      r.data.train_batch_size, r.actor.ppo_mini_batch_size));
   validate_dapo(r, expect);
-  expect(
-      r.rollout.n >= 2,
-      fmt::format("actor_rollout_ref.rollout.n = {}: expected at least 2, because GRPO compares the answers of a group",
-                  r.rollout.n));
+  validate_algorithms(r, faults);
   validate_sampling(r.rollout.val_kwargs, expect);
   const std::string class_path = r.data.sampler.class_path.value_or("");
   expect(class_path.empty() || class_path.find("length_bucket_sampler") != std::string::npos,

@@ -42,6 +42,12 @@ struct ModelRecipe {
   LoraRecipe lora;
 };
 
+struct PolicyLossRecipe {
+  std::string loss_mode = "vanilla";
+  double clip_cov_ratio = 0.0002, clip_cov_lb = 1.0, clip_cov_ub = 5.0;
+  double kl_cov_ratio = 0.0002, ppo_kl_coef = 0.1;
+};
+
 struct ActorRecipe {
   int64_t ppo_mini_batch_size = 256;
   int64_t ppo_max_token_len_per_gpu = 16384;
@@ -51,10 +57,15 @@ struct ActorRecipe {
   double clip_ratio = 0.2;
   std::optional<double> clip_ratio_low, clip_ratio_high;
   double clip_ratio_c = 3.0;
-  std::string loss_mode = "vanilla";
+  PolicyLossRecipe policy_loss;
+  double tau_pos = 1.0, tau_neg = 1.05;
   std::string loss_agg_mode = "token-mean";
   std::optional<double> loss_scale_factor;
   double entropy_coeff = 0.0;
+  bool use_kl_loss = false;
+  double kl_loss_coef = 0.001;
+  std::string kl_loss_type = "low_var_kl";
+  bool recompute_old_log_prob = false;
   int64_t ppo_epochs = 1;
   bool shuffle = false;
   double grad_clip = 1.0;
@@ -102,6 +113,15 @@ struct RolloutRecipe {
   SpeculativeRecipe speculative_config;
 };
 
+struct CorrectionRecipe {
+  std::optional<std::string> rollout_is;
+  double rollout_is_threshold = 2.0;
+  bool rollout_is_batch_normalize = false;
+  std::optional<std::string> rollout_rs, rollout_rs_threshold;
+  bool bypass_mode = false;
+  std::string loss_type = "ppo_clip";
+};
+
 struct FilterGroupsRecipe {  // dynamic sampling
   bool enable = false;
   std::optional<std::string> metric;
@@ -112,6 +132,8 @@ struct FilterGroupsRecipe {  // dynamic sampling
 struct AlgorithmRecipe {
   std::string adv_estimator = "grpo";
   bool norm_adv_by_std_in_grpo = true;
+  double gamma = 1.0;
+  CorrectionRecipe rollout_correction;
   FilterGroupsRecipe filter_groups;
 };
 

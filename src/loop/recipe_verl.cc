@@ -115,7 +115,7 @@ void add_rewards(Schema& s) {
 
 void add_algorithm(Schema& s) {
   const std::string p = "algorithm.";
-  accept(s, p, "GRPO gives one advantage to a whole answer", {{"gamma", 1.0}, {"lam", 1.0}});
+  s.accepted(p + "lam", 1.0, "it belongs to gae");
   s.refused(p + "use_kl_in_reward", {false}, "KL in the reward is not there yet");
   s.refused(p + "kl_ctrl.kl_coef", {0.001, 0}, "the KL it weighs is off; neutral values are 0 and verl's default");
   accept(s, p, "KL in the reward is off",
@@ -123,24 +123,17 @@ void add_algorithm(Schema& s) {
   s.refused(p + "use_pf_ppo", {false}, kNotYet);
   accept(s, p, kOff, {{"pf_ppo.reweight_method", "pow"}, {"pf_ppo.weight_pow", 2.0}});
   const std::string c = p + "rollout_correction.";
-  accept(s, c, kOnePolicy,
-         {{"rollout_is", ValueKind::text},
-          {"rollout_is_threshold", 2.0},
-          {"rollout_is_batch_normalize", false},
-          {"rollout_is_level", ValueKind::text},
+  accept(s, c, kOldCorrection,
+         {{"rollout_is_level", ValueKind::text},
           {"rollout_is_mode", ValueKind::text},
           {"rollout_is_threshold_lower", ValueKind::number},
           {"rollout_is_veto_threshold", ValueKind::number},
-          {"rollout_rs", ValueKind::text},
-          {"rollout_rs_threshold", ValueKind::any},
           {"rollout_rs_threshold_lower", ValueKind::any},
           {"rollout_token_veto_threshold", ValueKind::number},
-          {"bypass_mode", false},
           {"bypass_old_logprob_for_rollout", false}});
-  s.refused(c + "loss_type", {"ppo_clip"}, "the other losses are not there yet");
-  s.refused(c + "use_policy_gradient", {false}, "the other losses are not there yet");
-  s.refused(c + "use_pure_rollout_correction", {false}, "the other losses are not there yet");
-  accept(s, p, kOnePolicy,
+  s.refused(c + "use_policy_gradient", {false}, "bypass_mode with loss_type=reinforce is the key");
+  s.refused(c + "use_pure_rollout_correction", {false}, "bypass_mode with loss_type=reinforce is the key");
+  accept(s, p, kOldCorrection,
          {{"rollout_is", ValueKind::any},
           {"rollout_is_threshold", ValueKind::number},
           {"rollout_is_threshold_lower", ValueKind::number},

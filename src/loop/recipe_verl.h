@@ -15,6 +15,9 @@ inline constexpr const char* kSharded = "weights are not sharded or offloaded";
 inline constexpr const char* kMasters = "master weights are float32; products take the dtype of the run";
 inline constexpr const char* kOnePolicy =
     "sampling and training share weights and kernels: no second pass, nothing to correct";
+inline constexpr const char* kOldCorrection =
+    "it is an older name; on policy there is nothing to correct, else algorithm.rollout_correction.rollout_is and "
+    "rollout_rs are the keys";
 inline constexpr const char* kOff = "the part it belongs to is off";
 inline constexpr const char* kOneEngine = "there is one engine";
 inline constexpr const char* kSameWeights = "the engine reads the trainer's weights";

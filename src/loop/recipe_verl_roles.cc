@@ -154,20 +154,9 @@ void add_actor(Schema& s) {
   accept(s, p, micro,
          {{"ppo_infer_micro_batch_size_per_gpu", ValueKind::integer},
           {"ppo_infer_max_token_len_per_gpu", ValueKind::integer}});
-  accept(s, p, kOff,
-         {{"tau_pos", 1.0},
-          {"tau_neg", 1.05},
-          {"policy_loss.clip_cov_ratio", 0.0002},
-          {"policy_loss.clip_cov_lb", 1.0},
-          {"policy_loss.clip_cov_ub", 5.0},
-          {"policy_loss.kl_cov_ratio", 0.0002},
-          {"policy_loss.ppo_kl_coef", 0.1},
-          {"kl_loss_type", "low_var_kl"},
-          {"calculate_sum_pi_squared", false},
-          {"sum_pi_squared_checkpointing", false},
-          {"freeze_vision_tower", false}});
-  s.refused(p + "use_kl_loss", {false}, "the KL loss is not there yet");
-  s.refused(p + "kl_loss_coef", {0.001, 0}, "the KL it weighs is off; neutral values are 0 and verl's default");
+  accept(
+      s, p, kOff,
+      {{"calculate_sum_pi_squared", false}, {"sum_pi_squared_checkpointing", false}, {"freeze_vision_tower", false}});
   s.refused(p + "use_token_level_loss", {true}, "loss_agg_mode is the key");
   s.accepted(p + "calculate_entropy", false, "actor/entropy is always reported");
   s.accepted(p + "data_loader_seed", 42, "trainer.seed is the seed");
@@ -181,7 +170,6 @@ void add_actor(Schema& s) {
   s.accepted(p + "use_torch_compile", true, "there is no torch");
   accept(s, p, kOnePolicy,
          {{"use_rollout_log_probs", false},
-          {"recompute_old_log_prob", true},
           {"tis_imp_ratio_cap", ValueKind::number},
           {"router_replay.mode", "disabled"},
           {"router_replay.record_file", ValueKind::text},
@@ -196,9 +184,9 @@ void add_actor(Schema& s) {
 
 void add_ref(Schema& s) {
   const std::string p = "actor_rollout_ref.ref.";
-  accept(s, p, "without KL there is no reference model",
+  s.refused(p + "model.path", ValueKind::text, "the reference is the starting weights");
+  accept(s, p, "the reference is the starting weights, scored as the policy is",
          {{"strategy", "fsdp"},
-          {"model.path", ValueKind::text},
           {"use_torch_compile", true},
           {"use_remove_padding", true},
           {"use_fused_kernels", false},

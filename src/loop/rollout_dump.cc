@@ -34,7 +34,11 @@ io::Json row_of(const Group& group, const Trajectory& t, int64_t global_step) {
   row.set("sample", int64_t{t.sample});
   row.set("finish", name(t.finish));
   if (t.capped) row.set("capped", true);
-  row.set("advantage", t.advantage);
+  if (t.advantages.empty()) {
+    row.set("advantage", t.advantage);
+  } else {
+    row.set("advantages", io::Json::Array(t.advantages.begin(), t.advantages.end()));
+  }
   row.set("temperature", t.temperature);
   row.set("prompt_ids", io::Json::Array(t.prompt_ids.begin(), t.prompt_ids.end()));
   row.set("response_ids", io::Json::Array(t.response_ids.begin(), t.response_ids.end()));

@@ -108,6 +108,7 @@ void Decoder::initialize(kernels::Context& ctx, uint64_t seed) {
       }
     });
   }
+  version_ = 0;
 }
 
 void Decoder::initialize_adapters(kernels::Context& ctx, uint64_t seed) {

@@ -14,6 +14,9 @@ struct TrainSequence {
   std::vector<uint8_t> loss_mask;   // [response], 1: with loss; empty: all of them
   std::vector<float> old_logprobs;  // [response]; empty for SFT
   float advantage = 0;
+  std::vector<float> advantages;    // [response]; empty: `advantage` is that of each
+  std::vector<float> weights;       // [response] importance weights of a rollout correction; empty: 1
+  std::vector<float> ref_logprobs;  // [response] of the reference policy; empty without a KL loss
   float temperature = 1.0f;
 
   int64_t num_response() const { return static_cast<int64_t>(ids.size()) - num_prompt; }
@@ -22,6 +25,12 @@ struct TrainSequence {
   }
   bool has_loss(int64_t response_index) const {
     return loss_mask.empty() || loss_mask[static_cast<size_t>(response_index)] != 0;
+  }
+  float advantage_at(int64_t response_index) const {
+    return advantages.empty() ? advantage : advantages[static_cast<size_t>(response_index)];
+  }
+  float weight_at(int64_t response_index) const {
+    return weights.empty() ? 1.0f : weights[static_cast<size_t>(response_index)];
   }
   int64_t num_rows() const { return static_cast<int64_t>(ids.size()) - 1; }  // the last id is only a target
 };

@@ -49,7 +49,15 @@ struct Trajectory {
   std::string response_text;
   Score score;
   std::optional<float> reward;  // what advantages are made from: the score as shaped; absent where that is
-  float advantage = 0;
+  // What training makes of it; all are [response ids], or empty.
+  float advantage = 0;              // of every id
+  std::vector<float> advantages;    // where they differ
+  std::vector<float> returns;       // where they are not the advantages
+  std::vector<float> ref_logprobs;  // of the reference policy, if there is one
+  std::vector<float>
+      old_logprobs;                // of the policy at the step's beginning, where that is not the one that drew all ids
+  std::vector<uint8_t> loss_mask;  // 1: with loss; empty: all
+  std::vector<float> weights;      // importance weights of a rollout correction; empty: 1
 };
 
 // All samples of one draw, in the order of `sample`.

@@ -1,44 +1,82 @@
 // Objective: what a token contributes to the loss and the gradient by its log-prob and entropy. A named setting of
-// pure functions; the trainer knows nothing else of the algorithm.
+// pure functions; the trainer knows nothing else of the algorithm. What is minimised is
+//   loss + entropy's term + KL's term, each aggregated over the optimizer batch.
 #pragma once
 
+#include <optional>
+
+#include "algorithms/kl.h"
 #include "algorithms/loss_aggregation.h"
 #include "algorithms/policy_loss.h"
+#include "algorithms/rollout_correction.h"
 
 namespace hone {
 
 struct Objective {
   enum class Kind { sft, policy } kind = Kind::sft;
-  algorithms::ClipRange clip;
+  const algorithms::PolicyLoss* policy = algorithms::find_policy_loss("vanilla");
+  algorithms::PolicyLossOptions options;
   algorithms::LossAggregation aggregation = algorithms::LossAggregation::token_mean;
   double loss_scale_factor = 1.0;  // seq-mean-token-sum-norm
-  double entropy_coeff = 0.0;      // what is minimised: loss - entropy_coeff * aggregated entropy
+  double entropy_coeff = 0.0;      // the entropy's term: -entropy_coeff * aggregated entropy
+  // The KL's term: kl_coef * aggregated estimate against ref_logprobs; nothing: there is none.
+  std::optional<algorithms::KlEstimator> kl = {};
+  double kl_coef = 0.0;
+  // Bypass mode: the correction is one of the log-probs of the update itself against the sampled ones, and weights
+  // count in place of ratios.
+  std::optional<algorithms::RolloutCorrection> correction = {};
+  uint64_t seed = 0;  // of what a loss draws
+
+  bool is_policy() const { return kind == Kind::policy; }
+  // The entropy and the KL go by `aggregation`, a policy loss by its own if it has one.
+  algorithms::LossAggregation policy_aggregation() const {
+    return is_policy() ? policy->aggregation.value_or(aggregation) : aggregation;
+  }
+};
+
+// Of a token in an aggregated number (token_weight).
+struct TokenWeights {
+  double policy = 0;  // the loss
+  double rest = 0;    // entropy and KL
+};
+
+struct ObjectiveToken {
+  algorithms::PolicyToken policy;
+  float entropy = 0;
+  float ref_logprob = 0;
 };
 
 struct ObjectiveRow {
-  double loss = 0;          // weighted, without the entropy's term
-  double entropy_loss = 0;  // that term, weighted
-  float dlogprob = 0;       // gradients of the sum
+  double loss = 0;          // weighted
+  double entropy_loss = 0;  // its term, weighted
+  double kl = 0;            // weighted, without kl_coef
+  float dlogprob = 0;       // gradients of the sum of the terms
   float dentropy = 0;
   bool clipped = false, clipped_lower = false;
 };
 
-// sft: -logprob. policy: clipped surrogate against old_logprob. `weight` is the token's, from token_weight.
-inline ObjectiveRow objective_row(const Objective& objective, float logprob, float entropy, float old_logprob,
-                                  float advantage, double weight) {
+// sft: -logprob; policy: the named loss.
+inline ObjectiveRow objective_row(const Objective& objective, const ObjectiveToken& token,
+                                  const TokenWeights& weights) {
   ObjectiveRow row;
-  if (objective.kind == Objective::Kind::sft) {
-    row.loss = -weight * double{logprob};
-    row.dlogprob = static_cast<float>(-weight);
+  double dlogprob = -weights.policy;
+  if (!objective.is_policy()) {
+    row.loss = dlogprob * double{token.policy.logprob};
   } else {
-    const auto token = algorithms::clipped_policy_loss(logprob, old_logprob, advantage, objective.clip);
-    row.loss = weight * token.loss;
-    row.dlogprob = static_cast<float>(weight * token.dlogprob);
-    row.clipped = token.clipped;
-    row.clipped_lower = token.clipped_lower;
+    const algorithms::TokenLoss loss = objective.policy->token(token.policy, objective.options);
+    row.loss = weights.policy * loss.loss;
+    dlogprob = weights.policy * loss.dlogprob;
+    row.clipped = loss.clipped;
+    row.clipped_lower = loss.clipped_lower;
   }
-  row.entropy_loss = -objective.entropy_coeff * weight * double{entropy};
-  row.dentropy = static_cast<float>(-objective.entropy_coeff * weight);
+  if (objective.kl) {
+    const algorithms::TokenKl kl = algorithms::token_kl(*objective.kl, token.policy.logprob, token.ref_logprob);
+    row.kl = weights.rest * kl.value;
+    dlogprob += objective.kl_coef * weights.rest * kl.dlogprob;
+  }
+  row.dlogprob = static_cast<float>(dlogprob);
+  row.entropy_loss = -objective.entropy_coeff * weights.rest * double{token.entropy};
+  row.dentropy = static_cast<float>(-objective.entropy_coeff * weights.rest);
   return row;
 }
 

@@ -15,11 +15,31 @@ struct Trainer::Rows {
   float temperature = 1.0f;
 };
 
+struct Trainer::Losses {
+  std::span<const TrainSequence> sequences;
+  std::span<const TokenWeights> weights;              // [sequence]
+  std::span<const std::vector<double>> coefficients;  // [sequence][response id]; empty where the loss has none
+
+  ObjectiveToken token(size_t sequence, size_t offset, float logprob, float entropy) const {
+    const TrainSequence& s = sequences[sequence];
+    const auto at = static_cast<int64_t>(offset);
+    ObjectiveToken token;
+    token.policy = {logprob, s.old_logprobs.empty() ? logprob : s.old_logprobs[offset], s.advantage_at(at),
+                    s.weight_at(at), coefficients.empty() ? 0.0 : coefficients[sequence][offset]};
+    token.entropy = entropy;
+    token.ref_logprob = s.ref_logprobs.empty() ? logprob : s.ref_logprobs[offset];
+    return token;
+  }
+};
+
 namespace {
 
 // Whether the loss may have a gradient at the sequence's tokens.
 bool may_teach(const TrainSequence& s, const Objective& objective) {
-  return objective.kind == Objective::Kind::sft || s.advantage != 0.0f || objective.entropy_coeff != 0.0;
+  if (!objective.is_policy() || objective.policy->teaches_without_advantage) return true;
+  if (objective.entropy_coeff != 0.0 || (objective.kl && objective.kl_coef != 0.0)) return true;
+  if (s.advantages.empty()) return s.advantage != 0.0f;
+  return std::any_of(s.advantages.begin(), s.advantages.end(), [](float a) { return a != 0.0f; });
 }
 
 // Sequences with an id that has loss; the others (an answer of 0 ids) have nothing to learn from.
@@ -41,12 +61,46 @@ BalancedMicroBatches micro_batches(std::span<const TrainSequence> sequences, con
   return balance_micro_batches(rows, {options.micro_batch_tokens, options.micro_batch_sequences}, config.hidden_size);
 }
 
-// Takes the micro-batch's sequences out of `sequences`.
-std::vector<TrainSequence> taken(std::span<TrainSequence> sequences, const BalancedMicroBatches& balanced,
-                                 const MicroBatch& micro) {
-  std::vector<TrainSequence> part;
-  for (size_t i = micro.begin; i < micro.end; ++i) part.push_back(std::move(sequences[balanced.order[i]]));
+// Takes what belongs to the micro-batch out of a list in the order of its sequences.
+template <class T>
+std::vector<T> taken(std::span<T> all, const BalancedMicroBatches& balanced, const MicroBatch& micro) {
+  std::vector<T> part;
+  for (size_t i = micro.begin; i < micro.end; ++i) part.push_back(std::move(all[balanced.order[i]]));
   return part;
+}
+
+// The weight of each sequence's tokens, by the counts of the whole optimizer batch.
+std::vector<TokenWeights> token_weights(std::span<const TrainSequence> sequences, const Objective& objective) {
+  algorithms::BatchCounts counts;
+  for (const TrainSequence& s : sequences) {
+    counts.tokens += s.num_loss();
+    counts.sequences += 1;
+  }
+  std::vector<TokenWeights> weights;
+  for (const TrainSequence& s : sequences) {
+    const auto weight = [&](algorithms::LossAggregation mode) {
+      return algorithms::token_weight(mode, counts, s.num_loss(), objective.loss_scale_factor);
+    };
+    weights.push_back({weight(objective.policy_aggregation()), weight(objective.aggregation)});
+  }
+  return weights;
+}
+
+// Bypass mode: what is corrected is the update's own policy. Sequences of which nothing is left are taken out.
+algorithms::CorrectionStatistics correct_sequences(std::vector<TrainSequence>& sequences,
+                                                   algorithms::SequenceLogprobs logprobs,
+                                                   const algorithms::RolloutCorrection& correction) {
+  std::vector<algorithms::RatioRow> rows;
+  for (size_t k = 0; k < sequences.size(); ++k) {
+    rows.push_back({logprobs[k], sequences[k].old_logprobs, sequences[k].loss_mask});
+  }
+  algorithms::Corrected corrected = algorithms::correct(rows, correction);
+  for (size_t k = 0; k < sequences.size(); ++k) {
+    sequences[k].loss_mask = std::move(corrected.masks[k]);
+    if (!corrected.weights.empty()) sequences[k].weights = std::move(corrected.weights[k]);
+  }
+  std::erase_if(sequences, [](const TrainSequence& s) { return s.num_loss() == 0; });
+  return corrected.statistics;
 }
 
 int64_t chunk_rows(int64_t logits_bytes, int64_t vocab) {
@@ -81,31 +135,48 @@ TrainStep Trainer::step(std::span<const TrainSequence> sequences, const Objectiv
 
 TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objective& objective) {
   std::vector<TrainSequence> sequences = with_response(all);
+  for (const TrainSequence& s : sequences) {
+    HONE_CHECK(!objective.kl || !s.ref_logprobs.empty(), "a KL loss without log-probs of the reference");
+    HONE_CHECK(!objective.is_policy() || !s.old_logprobs.empty(), "a policy loss without old log-probs");
+  }
+  TrainStep result;
+  if (objective.correction) {
+    result.correction = correct_sequences(sequences, score(sequences), *objective.correction);
+  }
   // The others come last: micro-batches of their own, without backward.
   const auto others = std::stable_partition(sequences.begin(), sequences.end(),
                                             [&](const TrainSequence& s) { return may_teach(s, objective); });
-  TrainStep result;
-  algorithms::BatchCounts counts;
-  for (const TrainSequence& s : sequences) {
-    counts.tokens += s.num_loss();
-    counts.sequences += 1;
-  }
+  std::vector<TokenWeights> weights = token_weights(sequences, objective);
+  // Losses whose coefficients need log-probs first make two sweeps: over the whole optimizer batch if they need all of
+  // it, else over the head of each micro-batch.
+  const auto coefficients_of = [&](std::span<const TrainSequence> part, algorithms::SequenceLogprobs logprobs) {
+    const RandomKey key{objective.seed, Stream::policy_loss};
+    return objective.policy->coefficients(part, logprobs, objective.options, key,
+                                          static_cast<uint64_t>(optimizer_.num_steps()));
+  };
+  const bool two_sweeps = objective.is_policy() && objective.policy->coefficients != nullptr;
+  const bool whole = two_sweeps && objective.policy->whole_batch;
+  algorithms::Coefficients of_batch;
+  if (whole) of_batch = coefficients_of(sequences, score(sequences));
   decoder_.zero_gradients(ctx_);
-  for (const std::span<TrainSequence> alike :
-       {std::span(sequences.begin(), others), std::span(others, sequences.end())}) {
-    const BalancedMicroBatches balanced = micro_batches(alike, options_, decoder_.config());
+  const auto num_teaching = static_cast<size_t>(others - sequences.begin());
+  for (const auto& [begin, end] : {std::pair{size_t{0}, num_teaching}, {num_teaching, sequences.size()}}) {
+    const auto alike = [&](auto& list) { return std::span(list).subspan(begin, end - begin); };
+    const BalancedMicroBatches balanced = micro_batches(alike(sequences), options_, decoder_.config());
     for (const MicroBatch& micro : balanced.batches) {
-      const std::vector<TrainSequence> part = taken(alike, balanced, micro);
-      std::vector<double> weights;
-      for (const TrainSequence& s : part) {
-        weights.push_back(
-            algorithms::token_weight(objective.aggregation, counts, s.num_loss(), objective.loss_scale_factor));
-      }
+      const std::vector<TrainSequence> part = taken(alike(sequences), balanced, micro);
+      const std::vector<TokenWeights> part_weights = taken(alike(weights), balanced, micro);
       Arena::Scope scope(ctx_.scratch);
       Rows rows;
-      forward(part, activations_.get(), rows);
+      forward(decoder_, part, activations_.get(), rows);
+      algorithms::Coefficients coefficients;
+      if (whole) {
+        coefficients = taken(alike(of_batch), balanced, micro);
+      } else if (two_sweeps) {
+        coefficients = coefficients_of(part, head_logprobs(decoder_, part, rows));
+      }
       View<float> dy_RD = ctx_.scratch.take<float>(rows.y_RD.rows, decoder_.config().hidden_size);
-      const bool any = head_sweep(part, weights, objective, rows, dy_RD, result);
+      const bool any = head_sweep({part, part_weights, coefficients}, objective, rows, dy_RD, result);
       if (any) decoder_.backward(ctx_, packed_.batch, kv_, dy_RD, *activations_);
     }
   }
@@ -121,7 +192,8 @@ TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objectiv
   return result;
 }
 
-std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> all, bool without_adapters) {
+std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> all, const Decoder& decoder,
+                                               bool without_adapters) {
   std::vector<std::vector<float>> logprobs(all.size());
   std::vector<size_t> source;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -133,31 +205,45 @@ std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> al
   for (const MicroBatch& micro : balanced.batches) {
     Arena::Scope scope(ctx_.scratch);
     Rows rows;
-    forward(taken(sequences, balanced, micro), nullptr, rows, without_adapters);
-    const int64_t R = rows.y_RD.rows, V = decoder_.config().vocab_size;
-    const int64_t chunk = chunk_rows(options_.logits_bytes, V);
-    for (int64_t begin = 0; begin < R; begin += chunk) {
-      Arena::Scope inner(ctx_.scratch);
-      const int64_t count = std::min(chunk, R - begin);
-      View<float> logits_RV = ctx_.scratch.take<float>(count, V);
-      const kernels::LogprobRows out{ctx_.scratch.take<float>(count), ctx_.scratch.take<float>(count),
-                                     ctx_.scratch.take<float>(count)};
-      decoder_.logits(ctx_, logits_RV, rows.y_RD.slice_rows(begin, count));
-      const auto first = static_cast<size_t>(begin);
-      kernels::logprob_forward(ctx_, out, logits_RV,
-                               std::span(packed_.targets).subspan(first, static_cast<size_t>(count)), rows.temperature,
-                               options_.valid_vocab);
-      for (int64_t r = 0; r < count; ++r) {
-        const auto row = first + static_cast<size_t>(r);
-        const size_t s = source[balanced.order[micro.begin + static_cast<size_t>(packed_.sequences[row])]];
-        logprobs[s][static_cast<size_t>(packed_.offsets[row])] = out.logprob_R[r];
-      }
+    const std::vector<TrainSequence> part = taken(std::span(sequences), balanced, micro);
+    forward(decoder, part, nullptr, rows, without_adapters);
+    std::vector<std::vector<float>> of_part = head_logprobs(decoder, part, rows);
+    for (size_t k = 0; k < part.size(); ++k) {
+      logprobs[source[balanced.order[micro.begin + k]]] = std::move(of_part[k]);
     }
   }
   return logprobs;
 }
 
-void Trainer::forward(std::span<const TrainSequence> sequences, Activations* saved, Rows& rows, bool without_adapters) {
+// Log-prob of every response id with loss, 0 for the others.
+std::vector<std::vector<float>> Trainer::head_logprobs(const Decoder& decoder, std::span<const TrainSequence> sequences,
+                                                       const Rows& rows) {
+  std::vector<std::vector<float>> logprobs;
+  for (const TrainSequence& s : sequences) logprobs.emplace_back(static_cast<size_t>(s.num_response()));
+  const int64_t R = rows.y_RD.rows, V = decoder.config().vocab_size;
+  const int64_t chunk = chunk_rows(options_.logits_bytes, V);
+  for (int64_t begin = 0; begin < R; begin += chunk) {
+    Arena::Scope inner(ctx_.scratch);
+    const int64_t count = std::min(chunk, R - begin);
+    View<float> logits_RV = ctx_.scratch.take<float>(count, V);
+    const kernels::LogprobRows out{ctx_.scratch.take<float>(count), ctx_.scratch.take<float>(count),
+                                   ctx_.scratch.take<float>(count)};
+    decoder.logits(ctx_, logits_RV, rows.y_RD.slice_rows(begin, count));
+    const auto first = static_cast<size_t>(begin);
+    kernels::logprob_forward(ctx_, out, logits_RV,
+                             std::span(packed_.targets).subspan(first, static_cast<size_t>(count)), rows.temperature,
+                             options_.valid_vocab);
+    for (int64_t r = 0; r < count; ++r) {
+      const auto row = first + static_cast<size_t>(r);
+      auto& of_sequence = logprobs[static_cast<size_t>(packed_.sequences[row])];
+      of_sequence[static_cast<size_t>(packed_.offsets[row])] = out.logprob_R[r];
+    }
+  }
+  return logprobs;
+}
+
+void Trainer::forward(const Decoder& decoder, std::span<const TrainSequence> sequences, Activations* saved, Rows& rows,
+                      bool without_adapters) {
   pack_sequences(packed_, sequences, options_.share_prompts);
   packed_.batch.without_adapters = without_adapters;
   rows.temperature = sequences.front().temperature;
@@ -167,18 +253,18 @@ void Trainer::forward(std::span<const TrainSequence> sequences, Activations* sav
   }
   if (kv_.num_blocks() < packed_.num_blocks) {
     kv_ = KvCache();  // the old one goes first
-    kv_ = KvCache(decoder_.config(), decoder_.dtype(), packed_.num_blocks, kv_layers(options_));
+    kv_ = KvCache(decoder.config(), decoder.dtype(), packed_.num_blocks, kv_layers(options_));
   }
   const auto R = static_cast<int64_t>(packed_.batch.logit_rows.size());
-  ComputeView y_RD = ctx_.scratch.take(decoder_.dtype(), R, decoder_.config().hidden_size);
-  decoder_.forward(ctx_, packed_.batch, kv_, y_RD, saved);
+  ComputeView y_RD = ctx_.scratch.take(decoder.dtype(), R, decoder.config().hidden_size);
+  decoder.forward(ctx_, packed_.batch, kv_, y_RD, saved);
   rows.y_RD = y_RD;
 }
 
 // Loss and gradient of the head in one sweep over chunks of rows: the logits of a chunk are formed once, reduced, and
 // turned into their own gradient. Returns whether any row has a gradient; without one dy is 0.
-bool Trainer::head_sweep(std::span<const TrainSequence> sequences, std::span<const double> weights,
-                         const Objective& objective, const Rows& rows, View<float> dy_RD, TrainStep& result) {
+bool Trainer::head_sweep(const Losses& losses, const Objective& objective, const Rows& rows, View<float> dy_RD,
+                         TrainStep& result) {
   const int64_t R = rows.y_RD.rows, V = decoder_.config().vocab_size;
   const int64_t chunk = std::min(R, chunk_rows(options_.logits_bytes, V));
   Arena::Scope scope(ctx_.scratch);
@@ -201,18 +287,17 @@ bool Trainer::head_sweep(std::span<const TrainSequence> sequences, std::span<con
     for (int64_t r = 0; r < count; ++r) {
       const auto row = first + static_cast<size_t>(r);
       const auto s = static_cast<size_t>(packed_.sequences[row]);
-      const TrainSequence& sequence = sequences[s];
-      const float old = sequence.old_logprobs.empty()
-                            ? part.logprob_R[r]
-                            : sequence.old_logprobs[static_cast<size_t>(packed_.offsets[row])];
-      const ObjectiveRow o =
-          objective_row(objective, part.logprob_R[r], part.entropy_R[r], old, sequence.advantage, weights[s]);
+      const ObjectiveToken token =
+          losses.token(s, static_cast<size_t>(packed_.offsets[row]), part.logprob_R[r], part.entropy_R[r]);
+      const float old = token.policy.old_logprob;
+      const ObjectiveRow o = objective_row(objective, token, losses.weights[s]);
       dlogprob[r] = o.dlogprob;
       dentropy[r] = o.dentropy;
       any = any || o.dlogprob != 0.0f || o.dentropy != 0.0f;
       const double difference = double{part.logprob_R[r]} - double{old};
       result.loss += o.loss;
       result.entropy_loss += o.entropy_loss;
+      result.kl_loss += o.kl;
       result.entropy += double{part.entropy_R[r]};
       result.ppo_kl -= difference;
       result.clip_fraction += o.clipped;

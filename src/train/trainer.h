@@ -34,15 +34,17 @@ struct TrainerWork {
 };
 
 struct TrainStep {
-  double loss = 0;           // aggregated over the optimizer batch, without the entropy's term
-  double entropy_loss = 0;   // that term; what the gradient is of is the sum of the two
+  double loss = 0;           // aggregated over the optimizer batch, without the terms of entropy and KL
+  double entropy_loss = 0;   // the entropy's term
+  double kl_loss = 0;        // aggregated KL: the gradient is of loss + entropy_loss + kl_coef * kl_loss
   double entropy = 0;        // mean over tokens with loss, nats
   double ppo_kl = 0;         // mean of old_logprob - logprob
   double clip_fraction = 0;  // shares of tokens with loss
   double clip_fraction_lower = 0;
   double probs_difference_max = 0;  // of |exp(logprob) - exp(old_logprob)| over tokens with loss
   double probs_difference_mean = 0;
-  double probs_difference_std = 0;  // of the population
+  double probs_difference_std = 0;              // of the population
+  algorithms::CorrectionStatistics correction;  // bypass mode
   double publish_seconds = 0;
   int64_t num_tokens = 0;  // with loss
   OptimizerStep optimizer;
@@ -59,7 +61,12 @@ class Trainer {
   TrainStep accumulate(std::span<const TrainSequence> sequences, const Objective& objective);
   // Log-prob of every response id with loss, as the loss sees it; 0 for the others. [sequence][response]
   // without_adapters: of the model that they were added to, a reference that takes no memory.
-  std::vector<std::vector<float>> score(std::span<const TrainSequence> sequences, bool without_adapters = false);
+  std::vector<std::vector<float>> score(std::span<const TrainSequence> sequences, bool without_adapters = false) {
+    return score(sequences, decoder_, without_adapters);
+  }
+  // The same of another decoder of this shape: a reference policy.
+  std::vector<std::vector<float>> score(std::span<const TrainSequence> sequences, const Decoder& decoder,
+                                        bool without_adapters = false);
 
   Optimizer& optimizer() { return optimizer_; }
   // Bytes needed beside the weights: moments, gradients, what backward reads transposed, activations of a micro-batch
@@ -68,10 +75,14 @@ class Trainer {
                              const TrainerWork& work);
 
  private:
-  struct Rows;  // per-row values of one micro-batch
-  void forward(std::span<const TrainSequence> sequences, Activations* saved, Rows& rows, bool without_adapters = false);
-  bool head_sweep(std::span<const TrainSequence> sequences, std::span<const double> weights, const Objective& objective,
-                  const Rows& rows, View<float> dy_RD, TrainStep& result);
+  struct Rows;    // per-row values of one micro-batch
+  struct Losses;  // what the loss knows of the sequences of one micro-batch
+  void forward(const Decoder& decoder, std::span<const TrainSequence> sequences, Activations* saved, Rows& rows,
+               bool without_adapters = false);
+  std::vector<std::vector<float>> head_logprobs(const Decoder& decoder, std::span<const TrainSequence> sequences,
+                                                const Rows& rows);
+  bool head_sweep(const Losses& losses, const Objective& objective, const Rows& rows, View<float> dy_RD,
+                  TrainStep& result);
 
   kernels::Context& ctx_;
   Decoder& decoder_;

@@ -28,6 +28,7 @@ std::vector<TrainSequence> sequences_with_ratios(Trainer& trainer) {
   for (size_t s = 0; s < sequences.size(); ++s) {
     for (size_t i = 0; i < logprobs[s].size(); ++i) {
       sequences[s].old_logprobs.push_back(logprobs[s][i] - offsets[(s + i) % 5]);
+      sequences[s].ref_logprobs.push_back(logprobs[s][i] - 0.3f + 0.4f * static_cast<float>(i % 3));
     }
   }
   return sequences;
@@ -35,11 +36,11 @@ std::vector<TrainSequence> sequences_with_ratios(Trainer& trainer) {
 
 class GradientCheck {
  public:
-  explicit GradientCheck(const ModelConfig& config, const LoraConfig& lora = {})
-      : decoder_(config, DType::f32, lora), trainer_(make_trainer()), sequences_(sequences_with_ratios(trainer_)) {
-    objective_.kind = Objective::Kind::policy;
-    objective_.entropy_coeff = 0.5;
-    objective_.aggregation = algorithms::LossAggregation::seq_mean_token_mean;
+  GradientCheck(const ModelConfig& config, const Objective& objective, const LoraConfig& lora = {})
+      : decoder_(config, DType::f32, lora),
+        trainer_(make_trainer()),
+        sequences_(sequences_with_ratios(trainer_)),
+        objective_(objective) {
     trainer_.accumulate(sequences_, objective_);
     for (Parameter& parameter : decoder_.trained()) {
       const View<float> g = parameter.gradient();
@@ -84,7 +85,7 @@ class GradientCheck {
       std::copy_n(before.data() + first_row * parameter.cols(), rows * parameter.cols(), out);
     });
     decoder_.publish(ctx_, 1);
-    return step.loss + step.entropy_loss;
+    return step.loss + step.entropy_loss + objective_.kl_coef * step.kl_loss;
   }
 
   kernels::Context ctx_{1};
@@ -106,8 +107,18 @@ double norm(const std::vector<float>& v) {
 // is 8e-5 in a derivative. Beyond it a hundredth of the gradient's size is allowed for the fifth derivative.
 constexpr double kStep = 4e-3, kNoise = 1e-4;
 
+Objective policy_of_test(const char* loss) {
+  Objective objective;
+  objective.kind = Objective::Kind::policy;
+  objective.policy = algorithms::find_policy_loss(loss);
+  objective.aggregation = algorithms::LossAggregation::seq_mean_token_mean;
+  return objective;
+}
+
 void check(const ModelConfig& config, const LoraConfig& lora = {}) {
-  GradientCheck check(config, lora);
+  Objective objective = policy_of_test("vanilla");
+  objective.entropy_coeff = 0.5;
+  GradientCheck check(config, objective, lora);
   for (size_t p = 0; p < check.num_parameters(); ++p) {
     const std::vector<float>& gradient = check.gradient(p);
     const double size = norm(gradient), root_mean_square = size / std::sqrt(static_cast<double>(gradient.size()));
@@ -146,6 +157,47 @@ TEST(Gradients, OfEveryFamilyWithItsBiasesAndRotationsAreThoseOfFiniteDifference
   for (const auto& [family, config] : test::tiny_families()) {
     SCOPED_TRACE(family);
     check(config);
+  }
+}
+
+// Along the gradient of every third parameter.
+void check_sizes(const Objective& objective, const std::string& what) {
+  GradientCheck check(test::tiny_config(), objective);
+  for (size_t p = 0; p < check.num_parameters(); p += 3) {
+    const std::vector<float>& gradient = check.gradient(p);
+    const double size = norm(gradient);
+    ASSERT_GT(size, 1e-3) << what << " " << check.name(p);
+    std::vector<float> direction(gradient.size());
+    for (size_t i = 0; i < direction.size(); ++i) direction[i] = static_cast<float>(gradient[i] / size);
+    const double step = size > 0.1 ? kStep / 4 : kStep;
+    EXPECT_NEAR(check.along(p, direction, step), size, kNoise * kStep / step + 0.01 * size)
+        << what << " " << check.name(p);
+  }
+}
+
+// cispo holds its ratio constant: its derivative is that of a token (algorithms/policy_loss_test.cc).
+TEST(Gradients, OfEveryPolicyLossAreThoseOfFiniteDifferences) {
+  for (const algorithms::PolicyLoss& loss : algorithms::policy_losses()) {
+    if (loss.name == "cispo") continue;
+    Objective objective = policy_of_test(std::string(loss.name).c_str());
+    objective.options.clip_cov_lb = 0;
+    objective.options.clip_cov_ratio = objective.options.kl_cov_ratio = 0.2;
+    check_sizes(objective, std::string(loss.name));
+  }
+}
+
+TEST(Gradients, OfEveryKlLossAreThoseOfFiniteDifferencesAndThroughTheEstimatorThoseOfK2) {
+  const auto with_kl = [](const std::string& name) {
+    Objective objective = policy_of_test("vanilla");
+    objective.kl = algorithms::kl_estimator(name);
+    objective.kl_coef = 2.0;
+    return objective;
+  };
+  const GradientCheck k2(test::tiny_config(), with_kl("k2"));
+  for (const std::string name : {"k1", "abs", "k2", "k3"}) {
+    check_sizes(with_kl(name), name);
+    const GradientCheck through(test::tiny_config(), with_kl(name + "+"));
+    for (size_t p = 0; p < k2.num_parameters(); ++p) EXPECT_EQ(through.gradient(p), k2.gradient(p)) << name << "+";
   }
 }
 

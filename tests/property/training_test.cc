@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "algorithms/advantage.h"
+#include "loop/advantages.h"
 #include "loop/group_sequences.h"
 #include "rollout/engine.h"
 #include "support/tiny_model.h"
@@ -90,12 +90,8 @@ Trajectory answer(int64_t prompt, int64_t response, std::optional<float> score, 
 
 // The group's sequences with GRPO's advantages, as the loop makes them.
 std::vector<TrainSequence> sequences_of(Group group) {
-  std::vector<std::optional<float>> scores;
-  for (const Trajectory& t : group.trajectories) {
-    scores.push_back(t.response_ids.empty() ? std::nullopt : t.score.value);
-  }
-  const auto result = algorithms::grpo_advantages(scores, true);
-  for (size_t i = 0; i < scores.size(); ++i) group.trajectories[i].advantage = result.advantages[i];
+  Metrics metrics;
+  set_advantages(std::span(&group, 1), *algorithms::find_advantage_estimator("grpo"), {}, metrics);
   std::vector<TrainSequence> sequences;
   append_sequences(group, sequences);
   return sequences;
@@ -119,49 +115,110 @@ double relative_distance(const std::vector<float>& a, const std::vector<float>& 
   return std::sqrt(error / size);
 }
 
-TEST(Training, MicroBatchesChangeNeitherLossNorGradient) {
-  // rows 5 11, 7 9, 6 10, 4 12: pairs fill 16, fours 32; at 12 two sets are 5 + 7 and 4 + 6, and four are alone
-  const int64_t rows[] = {5, 11, 7, 9, 6, 10, 4, 12};
-  std::vector<SequenceRows> sequence_rows;
-  for (const int64_t n : rows) sequence_rows.push_back({n, 0});
-  const int64_t budgets[] = {64, 32, 16, 12};
-  const size_t counts[] = {1, 2, 4, 6};
-  std::vector<TrainSequence> sequences;
-  for (uint32_t s = 0; s < 8; ++s) {
-    const Trajectory t = answer(2, rows[s] - 1, 1.0f, 20 + s);
-    TrainSequence& sequence = sequences.emplace_back();
-    sequence.ids = t.prompt_ids;
-    sequence.ids.insert(sequence.ids.end(), t.response_ids.begin(), t.response_ids.end());
-    sequence.num_prompt = 2;
-    sequence.old_logprobs = t.logprobs;
-    sequence.advantage = s % 2 == 0 ? 0.0f : s % 4 == 1 ? 1.2f : -0.8f;  // half of them teach nothing
+// Eight answers as one, two, four and eight micro-batches: rows 5 11, 7 9, 6 10, 4 12: pairs fill 16, fours 32, and
+// within 8 no two fit.
+class Cuts {
+ public:
+  Cuts() {
+    for (const int64_t n : kRows) sequence_rows_.push_back({n, 0});
+    for (uint32_t s = 0; s < 8; ++s) {
+      const Trajectory t = answer(2, kRows[s] - 1, 1.0f, 20 + s);
+      TrainSequence& sequence = sequences.emplace_back();
+      sequence.ids = t.prompt_ids;
+      sequence.ids.insert(sequence.ids.end(), t.response_ids.begin(), t.response_ids.end());
+      sequence.num_prompt = 2;
+      sequence.old_logprobs = t.logprobs;
+      sequence.advantage = s % 2 == 0 ? 0.0f : s % 4 == 1 ? 1.2f : -0.8f;  // half of them teach nothing
+    }
   }
-  for (const auto mode : {LossAggregation::token_mean, LossAggregation::seq_mean_token_sum,
-                          LossAggregation::seq_mean_token_mean, LossAggregation::seq_mean_token_sum_norm}) {
+  // The same loss and gradient in float32 for every cut.
+  void expect_the_same(const Objective& objective) const {
+    double loss = 0;
+    std::vector<float> gradient;
+    for (size_t b = 0; b < 4; ++b) {
+      SCOPED_TRACE(fmt::format("micro-batches {}", 1 << b));
+      ASSERT_EQ(balance_micro_batches(sequence_rows_, {kBudgets[b], 0}, 48).batches.size(), size_t{1} << b);
+      Model model(kBudgets[b]);
+      const TrainStep step = model.trainer->accumulate(sequences, objective);
+      const std::vector<float> now = model.gradient();
+      const double whole_loss = step.loss + step.entropy_loss + objective.kl_coef * step.kl_loss;
+      if (b == 0) {
+        loss = whole_loss;
+        gradient = now;
+        continue;
+      }
+      EXPECT_NEAR(whole_loss, loss, 1e-6 * std::abs(loss));
+      EXPECT_LE(relative_distance(now, gradient), 1e-6);
+    }
+  }
+  // Half of the ids without loss, one advantage and weight an id, a reference.
+  void mask_half() {
+    for (TrainSequence& s : sequences) {
+      for (int64_t i = 0; i < s.num_response(); ++i) {
+        s.loss_mask.push_back(i % 2 == 0);
+        s.weights.push_back(0.5f + 0.25f * static_cast<float>(i % 4));
+        s.ref_logprobs.push_back(-2.5f + 0.2f * static_cast<float>(i % 3));
+      }
+    }
+  }
+
+  std::vector<TrainSequence> sequences;
+
+ private:
+  static constexpr int64_t kRows[] = {5, 11, 7, 9, 6, 10, 4, 12}, kBudgets[] = {64, 32, 16, 8};
+  std::vector<SequenceRows> sequence_rows_;
+};
+
+constexpr LossAggregation kModes[] = {LossAggregation::token_mean, LossAggregation::seq_mean_token_sum,
+                                      LossAggregation::seq_mean_token_mean, LossAggregation::seq_mean_token_sum_norm};
+
+TEST(Training, MicroBatchesChangeNeitherLossNorGradient) {
+  const Cuts cuts;
+  for (const auto mode : kModes) {
     for (const double entropy_coeff : {0.0, 0.1}) {
+      SCOPED_TRACE(fmt::format("mode {}", static_cast<int>(mode)));
       Objective objective = grpo();
       objective.aggregation = mode;
       objective.loss_scale_factor = 16;
       objective.entropy_coeff = entropy_coeff;
-      double loss = 0;
-      std::vector<float> gradient;
-      for (size_t b = 0; b < 4; ++b) {
-        SCOPED_TRACE(fmt::format("mode {}, micro-batches {}", static_cast<int>(mode), counts[b]));
-        ASSERT_EQ(balance_micro_batches(sequence_rows, {budgets[b], 0}, 48).batches.size(), counts[b]);
-        Model model(budgets[b]);
-        const TrainStep step = model.trainer->accumulate(sequences, objective);
-        const std::vector<float> now = model.gradient();
-        const double whole_loss = step.loss + step.entropy_loss;
-        if (b == 0) {
-          loss = whole_loss;
-          gradient = now;
-          continue;
-        }
-        EXPECT_NEAR(whole_loss, loss, 1e-6 * std::abs(loss));
-        EXPECT_LE(relative_distance(now, gradient), 1e-6);
-      }
+      cuts.expect_the_same(objective);
     }
   }
+}
+
+TEST(Training, MicroBatchesChangeNothingOfAnyPolicyLossWithHalfTheIdsMaskedAndAKlLoss) {
+  Cuts cuts;
+  cuts.mask_half();
+  for (const algorithms::PolicyLoss& loss : algorithms::policy_losses()) {
+    for (const auto mode : kModes) {
+      SCOPED_TRACE(fmt::format("{}, mode {}", loss.name, static_cast<int>(mode)));
+      Objective objective = grpo();
+      objective.policy = &loss;
+      objective.options.clip_cov_lb = -1;
+      objective.options.clip_cov_ratio = objective.options.kl_cov_ratio = 0.2;
+      objective.aggregation = mode;
+      objective.loss_scale_factor = 16;
+      if (mode != LossAggregation::token_mean) {
+        objective.kl = *algorithms::kl_estimator("k3");
+        objective.kl_coef = 0.3;
+      }
+      cuts.expect_the_same(objective);
+    }
+  }
+}
+
+TEST(Training, MicroBatchesChangeNothingOfACorrectionOfTheUpdatesOwnPolicy) {
+  const Cuts cuts;
+  Objective objective = grpo();
+  objective.policy = algorithms::find_policy_loss("gpg");
+  objective.correction = {algorithms::RolloutCorrection::Weights::token, 2.0, true, {}};
+  ASSERT_EQ(algorithms::parse_rejections("token_k2,seq_mean_k3", "2,3", objective.correction->rejections), "");
+  cuts.expect_the_same(objective);
+  Model model;
+  const TrainStep step = model.trainer->accumulate(cuts.sequences, objective);
+  EXPECT_GT(step.correction.rejected_tokens, 0.05) << "what is left out leaves the normalisers as well";
+  EXPECT_LT(step.correction.rejected_tokens, 0.9);
+  EXPECT_LT(step.num_tokens, 56);
 }
 
 // At ratio 1 the loss of a token is minus its advantage, so each mode's loss is known without the model.

@@ -86,7 +86,7 @@ TEST(Cases, TheProgramTellsItsOptions) {
   const std::string all = out({"train", "--help-config"});
   has(all, "data.shuffle (true or false; honoured; default true; changes results)");
   has(all, "trainer.nnodes (integer; accepted; verl's default 1)");
-  has(all, "actor_rollout_ref.actor.use_kl_loss (true or false; refused unless false)");
+  has(all, "actor_rollout_ref.actor.use_token_level_loss (true or false; refused unless true)");
   has(all, " accepted without a meaning here, ");
   const std::string optim = out({"train", "--help-config", "actor_rollout_ref.actor.optim"});
   has(optim, "actor_rollout_ref.actor.optim.betas");

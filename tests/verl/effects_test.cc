@@ -64,7 +64,7 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
   const double score = metric(first, "critic/score/mean").at(0);
   EXPECT_GT(score, 0.02);
   EXPECT_LT(score, 0.98);
-  const std::string actor = kActor, rollout = kRollout;
+  const std::string actor = kActor, rollout = kRollout, bypass = "algorithm.rollout_correction.";
   const Arguments cases[] = {
       {"data.seed=5"},
       {"data.shuffle=false"},
@@ -98,6 +98,22 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
       {actor + "optim.moments=8bit"},
       {"actor_rollout_ref.model.lora_rank=3"},
       {"algorithm.norm_adv_by_std_in_grpo=false"},
+      {"algorithm.adv_estimator=grpo_passk"},
+      {"algorithm.adv_estimator=rloo"},
+      {"algorithm.adv_estimator=opo"},
+      {"algorithm.adv_estimator=gpg"},
+      {"algorithm.adv_estimator=reinforce_plus_plus"},
+      {"algorithm.adv_estimator=reinforce_plus_plus_baseline"},
+      {actor + "policy_loss.loss_mode=gspo"},
+      {actor + "policy_loss.loss_mode=sapo"},
+      {actor + "policy_loss.loss_mode=gpg"},
+      {actor + "policy_loss.loss_mode=clip_cov"},
+      {actor + "policy_loss.loss_mode=kl_cov"},
+      {actor + "policy_loss.loss_mode=geo_mean"},
+      {actor + "policy_loss.loss_mode=cispo"},
+      {actor + "use_kl_loss=true"},
+      {actor + "clip_ratio_c=1.01"},
+      {bypass + "bypass_mode=true", bypass + "loss_type=reinforce"},
       {"reward_model.reward_manager=dapo", "reward_model.reward_kwargs.overlong_buffer_cfg.enable=true",
        "reward_model.reward_kwargs.overlong_buffer_cfg.len=3",
        "reward_model.reward_kwargs.overlong_buffer_cfg.penalty_factor=1"},
@@ -110,6 +126,8 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
   const std::string norm = actor + "loss_agg_mode=seq-mean-token-sum-norm",
                     cosine = actor + "optim.lr_scheduler_type=cosine";
   const std::string lora = "actor_rollout_ref.model.lora_rank=3", model = "actor_rollout_ref.model.";
+  // answers that older weights began
+  const std::string stale = rollout + "over_sample_rate=0.5";
   const Arguments gentle{actor + "optim.lr=1e-3", "algorithm.filter_groups.metric=acc"},  // it solves some for longer
       filter = gentle + Arguments{"algorithm.filter_groups.enable=true"},
       overlong{"reward_model.reward_manager=dapo", "reward_model.reward_kwargs.overlong_buffer_cfg.enable=true",
@@ -121,6 +139,25 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
       {{lora}, model + "exclude_modules=[down_proj]"},
       {{norm}, actor + "loss_scale_factor=7"},
       {{cosine}, actor + "optim.min_lr_ratio=0.5"},
+      {{actor + "policy_loss.loss_mode=sapo"}, actor + "tau_pos=2"},
+      {{actor + "policy_loss.loss_mode=sapo"}, actor + "tau_neg=2"},
+      {{actor + "policy_loss.loss_mode=kl_cov"}, actor + "policy_loss.kl_cov_ratio=0.5"},
+      {{actor + "policy_loss.loss_mode=kl_cov"}, actor + "policy_loss.ppo_kl_coef=2"},
+      {{actor + "policy_loss.loss_mode=clip_cov"}, actor + "policy_loss.clip_cov_ratio=0.5"},
+      {{actor + "policy_loss.loss_mode=clip_cov"}, actor + "policy_loss.clip_cov_lb=-100"},
+      {{actor + "policy_loss.loss_mode=clip_cov"}, actor + "policy_loss.clip_cov_ub=1.5"},
+      {{actor + "use_kl_loss=true"}, actor + "kl_loss_coef=0.5"},
+      {{actor + "use_kl_loss=true"}, actor + "kl_loss_type=abs"},
+      {{"algorithm.adv_estimator=reinforce_plus_plus"}, "algorithm.gamma=0.5"},
+      {{stale, bypass + "rollout_is=token"}, bypass + "rollout_is_threshold=1.0"},
+      {{stale, bypass + "rollout_is=token"}, bypass + "rollout_is_batch_normalize=true"},
+      {{stale, bypass + "rollout_is=token"}, bypass + "rollout_is=sequence"},
+      {{stale, bypass + "rollout_rs=token_k2", bypass + "rollout_rs_threshold=1e-4"}, bypass + "rollout_rs=seq_sum_k2"},
+      {{stale, bypass + "rollout_rs=token_k2", bypass + "rollout_rs_threshold=1e9"},
+       bypass + "rollout_rs_threshold=1e-4"},
+      {{stale}, actor + "recompute_old_log_prob=true"},
+      {{bypass + "bypass_mode=true", bypass + "rollout_rs_threshold=1e9", bypass + "rollout_rs=token_k2"},
+       bypass + "rollout_rs_threshold=1e-3"},
       {{cosine}, actor + "optim.num_cycles=1.5"},
       {{cosine}, actor + "optim.total_training_steps=8"},
       {gentle, "algorithm.filter_groups.enable=true"},

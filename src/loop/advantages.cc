@@ -1,0 +1,75 @@
+#include "loop/advantages.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace hone {
+
+namespace {
+
+int64_t num_loss(const Trajectory& t) {
+  if (t.loss_mask.empty()) return static_cast<int64_t>(t.response_ids.size());
+  return std::count(t.loss_mask.begin(), t.loss_mask.end(), uint8_t{1});
+}
+
+algorithms::RewardedAnswer rewarded_answer(const Trajectory& t, int64_t group) {
+  algorithms::RewardedAnswer answer;
+  answer.group = group;
+  answer.score = t.reward;
+  answer.num_tokens = num_loss(t);
+  return answer;
+}
+
+// Numbers of tokens with loss to their places among all ids.
+std::vector<float> by_id(const std::vector<float>& of_tokens, const Trajectory& t) {
+  if (of_tokens.empty() || t.loss_mask.empty()) return of_tokens;
+  std::vector<float> result(t.response_ids.size());
+  size_t next = 0;
+  for (size_t i = 0; i < result.size(); ++i) {
+    if (t.loss_mask[i] != 0) result[i] = of_tokens[next++];
+  }
+  HONE_CHECK(next == of_tokens.size(), "{} numbers for {} tokens with loss", of_tokens.size(), next);
+  return result;
+}
+
+// Flat: all rewards are equal, so that a comparison teaches nothing. Lone: there is nothing to compare with.
+void count_groups(std::span<const Group> groups, bool compares, Metrics& metrics) {
+  int64_t num_flat = 0, num_absent = 0, num_lone = 0;
+  for (const Group& group : groups) {
+    std::vector<float> present;
+    for (const Trajectory& t : group.trajectories) {
+      num_absent += !t.score.value.has_value();
+      if (t.reward && !t.response_ids.empty()) present.push_back(*t.reward);
+    }
+    const bool flat = std::all_of(present.begin(), present.end(), [&](float s) { return s == present.front(); });
+    num_flat += flat && !present.empty();
+    num_lone += compares && present.size() < 2;
+  }
+  metrics.set("training/flat_group_ratio", static_cast<double>(num_flat) / static_cast<double>(groups.size()));
+  metrics.set("training/num_absent_scores", static_cast<double>(num_absent));
+  metrics.set("training/num_lone_groups", static_cast<double>(num_lone));
+}
+
+}  // namespace
+
+void set_advantages(std::span<Group> groups, const algorithms::AdvantageEstimator& estimator,
+                    const algorithms::AdvantageOptions& options, Metrics& metrics) {
+  std::vector<algorithms::RewardedAnswer> answers;
+  std::vector<Trajectory*> places;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (Trajectory& t : groups[g].trajectories) {
+      answers.push_back(rewarded_answer(t, static_cast<int64_t>(g)));
+      places.push_back(&t);
+    }
+  }
+  const std::vector<algorithms::Advantage> advantages = estimator.estimate(answers, options);
+  for (size_t i = 0; i < places.size(); ++i) {
+    places[i]->advantage = advantages[i].advantage;
+    places[i]->advantages = by_id(advantages[i].advantages, *places[i]);
+    places[i]->returns = by_id(advantages[i].returns, *places[i]);
+  }
+  count_groups(groups, estimator.compares, metrics);
+}
+
+}  // namespace hone

@@ -1,0 +1,105 @@
+#include "loop/old_logprobs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "loop/group_sequences.h"
+#include "loop/policy_objective.h"
+
+namespace hone {
+
+namespace {
+
+bool is_stale(const Trajectory& t, int32_t version) {
+  return std::any_of(t.versions.begin(), t.versions.end(), [&](int32_t of_id) { return of_id != version; });
+}
+
+// The largest difference of ids that this version drew; it must be 0.
+double check_own_ids(const Trajectory& t, const std::vector<float>& scored, int32_t version) {
+  double largest = 0;
+  for (size_t i = 0; i < t.response_ids.size(); ++i) {
+    if (t.versions[i] != version) continue;
+    largest = std::max(largest, std::abs(double{scored[i]} - double{t.logprobs[i]}));
+    HONE_CHECK(scored[i] == t.logprobs[i],
+               "actor.recompute_old_log_prob: draw {}, sample {}, id {} of {}: log-prob {} in training, {} in sampling",
+               t.draw, t.sample, i, t.response_ids.size(), scored[i], t.logprobs[i]);
+  }
+  return largest;
+}
+
+void report_off_policy(const algorithms::OffPolicy& o, Metrics& metrics) {
+  const std::pair<const char*, double> values[] = {{"kl", o.kl},
+                                                   {"k3_kl", o.k3_kl},
+                                                   {"training_ppl", o.training_ppl},
+                                                   {"training_log_ppl", o.training_log_ppl},
+                                                   {"rollout_ppl", o.rollout_ppl},
+                                                   {"rollout_log_ppl", o.rollout_log_ppl},
+                                                   {"log_ppl_diff", o.log_ppl_diff},
+                                                   {"log_ppl_abs_diff", o.log_ppl_abs_diff},
+                                                   {"log_ppl_diff_max", o.log_ppl_diff_max},
+                                                   {"log_ppl_diff_min", o.log_ppl_diff_min},
+                                                   {"ppl_ratio", o.ppl_ratio},
+                                                   {"chi2_token", o.chi2_token},
+                                                   {"chi2_seq", o.chi2_seq}};
+  for (const auto& [name, value] : values) metrics.set(std::string("rollout_corr/") + name, value);
+}
+
+}  // namespace
+
+bool scores_old_logprobs(const Recipe& recipe) {
+  const CorrectionRecipe& correction = recipe.algorithm.rollout_correction;
+  if (correction.bypass_mode) return false;
+  return recipe.actor.recompute_old_log_prob || rollout_correction(correction).is_on();
+}
+
+void report_correction(const algorithms::CorrectionStatistics& s, Metrics& metrics) {
+  const std::string name = "rollout_corr/rollout_";
+  metrics.set(name + "is_mean", s.weight_mean);
+  metrics.set(name + "is_max", s.weight_max);
+  metrics.set(name + "is_min", s.weight_min);
+  metrics.set(name + "is_std", s.weight_std);
+  metrics.set(name + "is_eff_sample_size", s.effective_sample_size);
+  metrics.set(name + "rs_masked_fraction", s.rejected_tokens);
+  metrics.set(name + "rs_seq_masked_fraction", s.rejected_rows);
+}
+
+void set_old_logprobs(Trainer& trainer, const Recipe& recipe, int32_t version, std::span<Group> groups,
+                      Metrics& metrics) {
+  if (!scores_old_logprobs(recipe)) return;
+  std::vector<Trajectory*> answers, scored;
+  std::vector<TrainSequence> sequences;
+  for (Group& group : groups) {
+    for (Trajectory& t : group.trajectories) {
+      if (t.response_ids.empty()) continue;
+      answers.push_back(&t);
+      if (!recipe.actor.recompute_old_log_prob && !is_stale(t, version)) continue;
+      scored.push_back(&t);
+      sequences.push_back(sequence_of(t));
+    }
+  }
+  std::vector<std::vector<float>> logprobs = trainer.score(sequences);
+  double largest = 0;
+  for (size_t i = 0; i < scored.size(); ++i) {
+    largest = std::max(largest, check_own_ids(*scored[i], logprobs[i], version));
+    scored[i]->old_logprobs = std::move(logprobs[i]);
+  }
+  metrics.set("training/old_log_prob_diff_max", largest);
+  metrics.set("training/num_rescored_answers", static_cast<double>(scored.size()));
+
+  std::vector<algorithms::RatioRow> rows;
+  for (const Trajectory* t : answers) {
+    rows.push_back({t->old_logprobs.empty() ? t->logprobs : t->old_logprobs, t->logprobs, t->loss_mask});
+  }
+  report_off_policy(algorithms::off_policy(rows), metrics);
+  const algorithms::RolloutCorrection correction = rollout_correction(recipe.algorithm.rollout_correction);
+  if (!correction.is_on()) return;
+  algorithms::Corrected corrected = algorithms::correct(rows, correction);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    answers[i]->loss_mask = std::move(corrected.masks[i]);
+    if (!corrected.weights.empty()) answers[i]->weights = std::move(corrected.weights[i]);
+  }
+  report_correction(corrected.statistics, metrics);
+}
+
+}  // namespace hone

@@ -1,0 +1,171 @@
+#include "loop/recipe_algorithms.h"
+
+#include <algorithm>
+
+#include "algorithms/advantage.h"
+#include "algorithms/kl.h"
+#include "algorithms/policy_loss.h"
+#include "algorithms/rollout_correction.h"
+
+namespace hone {
+
+namespace {
+
+using config::Effect;
+using config::Schema;
+
+template <class Table>
+std::vector<std::string> names_of_table(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row.name);
+  return names;
+}
+
+// "KEY is A, B or C" and whether it is.
+struct OneOf {
+  OneOf(std::string key, const std::string* value, std::vector<std::string> among)
+      : condition(std::move(key) + " is "),
+        holds([value, among] { return std::find(among.begin(), among.end(), *value) != among.end(); }) {
+    for (size_t i = 0; i < among.size(); ++i) {
+      condition += (i == 0 ? "" : i + 1 == among.size() ? " or " : ", ") + among[i];
+    }
+  }
+  std::string condition;
+  std::function<bool()> holds;
+};
+
+void add_correction_fields(Schema& s, CorrectionRecipe& c) {
+  const std::string p = "algorithm.rollout_correction.";
+  s.field(
+       p + "rollout_is", &c.rollout_is,
+       "Importance weights of what older weights drew (over-sampling, kept surplus): token or sequence; on policy they "
+       "are exactly 1. null = none.")
+      .one_of({"token", "sequence"})
+      .when("not in bypass mode with ppo_clip", [&c] { return !c.bypass_mode || c.loss_type == "reinforce"; });
+  const char* weighs = "rollout_is is set";
+  const auto has_weights = [&c] { return c.rollout_is.has_value(); };
+  s.field(p + "rollout_is_threshold", &c.rollout_is_threshold, "Largest weight.").at_least(1).when(weighs, has_weights);
+  s.field(p + "rollout_is_batch_normalize", &c.rollout_is_batch_normalize, "Divide the weights by their mean.")
+      .when(weighs, has_weights);
+  s.field(p + "rollout_rs", &c.rollout_rs,
+          "What leaves tokens or answers out whose log-probs have moved: a list with commas of token_k1, seq_sum_k1, "
+          "seq_mean_k1 and the same with k2, k3, and seq_max_k2, seq_max_k3. null = nothing.");
+  s.field(
+       p + "rollout_rs_threshold", &c.rollout_rs_threshold,
+       "A bound for each of these, or one for all: low_high or a number u, 1/u_u, of ratios for k1; one number for k2 "
+       "and k3.")
+      .takes_numbers()
+      .when("rollout_rs is set", [&c] { return c.rollout_rs.has_value(); });
+  s.field(
+      p + "bypass_mode", &c.bypass_mode,
+      "Ratios, weights and rejection are those of the update's own policy against the sampled log-probs, without old "
+      "log-probs between them.");
+  s.field(p + "loss_type", &c.loss_type,
+          "ppo_clip = the clipped surrogate, without weights; reinforce = -A logprob with them.")
+      .one_of({"ppo_clip", "reinforce"})
+      .when("rollout_correction.bypass_mode is true", [&c] { return c.bypass_mode; });
+}
+
+}  // namespace
+
+void add_algorithm_fields(Schema& s, AlgorithmRecipe& a) {
+  std::vector<std::string> estimators = names_of_table(algorithms::advantage_estimators());
+  std::erase_if(estimators, [](const std::string& name) { return name == "gae" || name == "remax"; });
+  s.field("algorithm.adv_estimator", &a.adv_estimator, "Advantage of an answer (verl's default is gae).")
+      .one_of(estimators)
+      .because("the others are not there yet");
+  const OneOf normed("adv_estimator", &a.adv_estimator, {"grpo", "grpo_vectorized", "grpo_passk"});
+  s.field("algorithm.norm_adv_by_std_in_grpo", &a.norm_adv_by_std_in_grpo,
+          "Divide by the standard deviation of the group; false is Dr. GRPO.")
+      .when(normed.condition, normed.holds);
+  const OneOf discounts("adv_estimator", &a.adv_estimator, {"reinforce_plus_plus", "gae"});
+  s.field("algorithm.gamma", &a.gamma, "Discount of a token's return.")
+      .at_least(0)
+      .at_most(1)
+      .when(discounts.condition, discounts.holds);
+  add_correction_fields(s, a.rollout_correction);
+}
+
+void add_policy_loss_fields(Schema& s, ActorRecipe& a, const AlgorithmRecipe& algorithm) {
+  const std::string p = "actor_rollout_ref.actor.", l = p + "policy_loss.";
+  PolicyLossRecipe& loss = a.policy_loss;
+  s.field(
+       l + "loss_mode", &loss.loss_mode,
+       "Policy loss (docs/algorithms.md); gspo, sapo and geo_mean are means over answers of means over tokens whatever "
+       "loss_agg_mode says.")
+      .one_of(names_of_table(algorithms::policy_losses()));
+  const OneOf clip_cov("loss_mode", &loss.loss_mode, {"clip_cov"}), kl_cov("loss_mode", &loss.loss_mode, {"kl_cov"});
+  const OneOf sapo("loss_mode", &loss.loss_mode, {"sapo"});
+  s.field(l + "clip_cov_ratio", &loss.clip_cov_ratio, "Share of an update's tokens that are taken out, one at least.")
+      .at_least(0)
+      .at_most(1)
+      .when(clip_cov.condition, clip_cov.holds);
+  s.field(l + "clip_cov_lb", &loss.clip_cov_lb, "They have a covariance above this.")
+      .when(clip_cov.condition, clip_cov.holds);
+  s.field(l + "clip_cov_ub", &loss.clip_cov_ub, "And below this.").when(clip_cov.condition, clip_cov.holds);
+  s.field(l + "kl_cov_ratio", &loss.kl_cov_ratio, "Share of an update's tokens with the penalty, one at least.")
+      .at_least(0)
+      .at_most(1)
+      .when(kl_cov.condition, kl_cov.holds);
+  s.field(l + "ppo_kl_coef", &loss.ppo_kl_coef, "Weight of that penalty.")
+      .at_least(0)
+      .when(kl_cov.condition, kl_cov.holds);
+  s.field(p + "tau_pos", &a.tau_pos, "Steepness of the gate where the advantage is above 0.")
+      .above(0)
+      .when(sapo.condition, sapo.holds);
+  s.field(p + "tau_neg", &a.tau_neg, "And elsewhere.").above(0).when(sapo.condition, sapo.holds);
+
+  s.field(
+      p + "use_kl_loss", &a.use_kl_loss,
+      "Add the KL to the starting weights to the loss; they stay in memory as a second model, about half as large.");
+  const auto has_kl = [&a] { return a.use_kl_loss; };
+  s.field(p + "kl_loss_coef", &a.kl_loss_coef, "Its weight.")
+      .at_least(0)
+      .when("use_kl_loss is true", has_kl)
+      .also_called({"kl_coef", "beta"});
+  s.field(
+       p + "kl_loss_type", &a.kl_loss_type,
+       "How it is estimated at a token: kl or k1, abs, mse or k2, low_var_kl or k3; with + behind it its gradient is "
+       "that of k2.")
+      .one_of({"kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3", "kl+", "k1+", "abs+", "mse+", "k2+", "low_var_kl+",
+               "k3+"})
+      .because("full is declared by verl without an implementation")
+      .when("use_kl_loss is true", has_kl);
+  s.field(p + "recompute_old_log_prob", &a.recompute_old_log_prob,
+          "Score the answers of a step once more before it trains, as verl does: what the current weights drew has the "
+          "same log-probs to the bit (training/old_log_prob_diff_max is 0, or the run ends); what older ones drew gets "
+          "those of the current.")
+      .when("algorithm.rollout_correction.bypass_mode is false",
+            [&algorithm] { return !algorithm.rollout_correction.bypass_mode; });
+}
+
+void validate_algorithms(const Recipe& r, io::Faults& faults) {
+  const auto expect = [&](bool condition, const std::string& fault) {
+    if (!condition) faults.add(fault);
+  };
+  const auto* estimator = algorithms::find_advantage_estimator(r.algorithm.adv_estimator);
+  expect(estimator == nullptr || !estimator->compares || r.rollout.n >= 2,
+         fmt::format("actor_rollout_ref.rollout.n = {}: expected at least 2, because algorithm.adv_estimator = {} "
+                     "compares the answers of a group",
+                     r.rollout.n, r.algorithm.adv_estimator));
+  const ActorRecipe& actor = r.actor;
+  expect(actor.use_kl_loss || actor.kl_loss_coef == 0.0 || actor.kl_loss_coef == ActorRecipe().kl_loss_coef,
+         fmt::format("actor_rollout_ref.actor.kl_loss_coef: {} is refused: the KL it weighs is off "
+                     "(actor_rollout_ref.actor.use_kl_loss is false)",
+                     actor.kl_loss_coef));
+  const CorrectionRecipe& c = r.algorithm.rollout_correction;
+  const std::string p = "algorithm.rollout_correction.";
+  if (c.rollout_rs) {
+    std::vector<algorithms::Rejection> rejections;
+    const std::string fault = !c.rollout_rs_threshold
+                                  ? "expected a bound for each of rollout_rs, or one for all, found none"
+                                  : algorithms::parse_rejections(*c.rollout_rs, *c.rollout_rs_threshold, rejections);
+    expect(fault.empty(), p + "rollout_rs_threshold: " + fault + " (" + p + "rollout_rs is " + *c.rollout_rs + ")");
+  }
+  expect(!c.bypass_mode || actor.policy_loss.loss_mode == "vanilla",
+         fmt::format("actor_rollout_ref.actor.policy_loss.loss_mode = {}: expected vanilla, because {}bypass_mode is "
+                     "true: {}loss_type decides",
+                     actor.policy_loss.loss_mode, p, p));
+}
+
+}  // namespace hone
