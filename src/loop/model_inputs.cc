@@ -47,7 +47,7 @@ std::vector<MemoryPart> memory_parts(const InputOptions& options, const ModelCon
     parts.push_back({"KV cache of the rollout", KvCache::memory_bytes(config, options.dtype, engine->num_kv_blocks)});
   }
   if (options.reference) {
-    parts.push_back({"reference model", Decoder::sampling_weight_bytes(config, options.dtype)});
+    parts.push_back({"reference model", Decoder::weight_bytes(config, options.dtype, DecoderUse::sample)});
   }
   return parts;
 }

@@ -31,7 +31,8 @@ TEST_F(Commands, AnUnknownKeyNamesTheNearestOne) {
   expect_refused(sft({"optim.lrr=3e-4"}), {"optim.lrr", "optim.lr"});
   expect_refused(train({"actor_rollout_ref.actor.optim.lr=fast"}),
                  {"actor_rollout_ref.actor.optim.lr: expected number, found text \"fast\""});
-  expect_refused(train({"actor_rollout_ref.rollout.n=1"}), {"expected at least 2, because GRPO compares"});
+  expect_refused(train({"actor_rollout_ref.rollout.n=1"}),
+                 {"expected at least 2, because algorithm.adv_estimator = grpo compares"});
   expect_refused(hone({"trian"}), {"trian"});
   EXPECT_FALSE(io::exists(inputs_ / "run")) << "what is refused leaves nothing behind";
 }

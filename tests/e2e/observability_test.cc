@@ -67,13 +67,14 @@ class Observability : public ::testing::Test {
 };
 
 TEST_F(Observability, EveryMetricThatIsDefinedForAKindOfRunIsEmittedByIt) {
-  const Result result = train(validation() + Arguments{"trainer.total_training_steps=4", "trainer.save_freq=1",
-                                                       "data.sampler.class_name=LengthAwareEpochSampler",
-                                                       "actor_rollout_ref.rollout.early_stop.enable=true",
-                                                       "actor_rollout_ref.rollout.over_sample_rate=0.5",
-                                                       "actor_rollout_ref.rollout.val_kwargs.n=4",
-                                                       "actor_rollout_ref.rollout.val_kwargs.do_sample=true",
-                                                       "actor_rollout_ref.rollout.val_kwargs.temperature=1"});
+  const Result result = train(
+      validation() +
+      Arguments{"trainer.total_training_steps=4", "trainer.save_freq=1",
+                "data.sampler.class_name=LengthAwareEpochSampler", "actor_rollout_ref.rollout.early_stop.enable=true",
+                "actor_rollout_ref.rollout.over_sample_rate=0.5", "actor_rollout_ref.actor.use_kl_loss=true",
+                "algorithm.rollout_correction.rollout_is=token", "actor_rollout_ref.rollout.val_kwargs.n=4",
+                "actor_rollout_ref.rollout.val_kwargs.do_sample=true",
+                "actor_rollout_ref.rollout.val_kwargs.temperature=1"});
   ASSERT_EQ(result.code, 0) << result.err;
   // DAPO draws groups in another way: a run of its own
   const std::string dapo = inputs_ / "dapo";

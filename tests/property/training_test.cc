@@ -90,6 +90,7 @@ Trajectory answer(int64_t prompt, int64_t response, std::optional<float> score, 
 
 // The group's sequences with GRPO's advantages, as the loop makes them.
 std::vector<TrainSequence> sequences_of(Group group) {
+  for (Trajectory& t : group.trajectories) t.reward = t.score.value;
   Metrics metrics;
   set_advantages(std::span(&group, 1), *algorithms::find_advantage_estimator("grpo"), {}, metrics);
   std::vector<TrainSequence> sequences;

@@ -95,7 +95,7 @@ TEST(Cases, TheProgramTellsItsOptions) {
   has(out({"sft", "--help-config", "data.max_length"}),
       "data.max_length (integer, at least 2; honoured; default 1024;");
   has(out({"explain", "trainer.nnodes"}), "No effect: one process");
-  has(out({"explain", "actor_rollout_ref.actor.use_kl_loss"}), "refused unless false");
+  has(out({"explain", "actor_rollout_ref.actor.use_token_level_loss"}), "refused unless true");
   has(out({"explain", "hydra.run.dir"}), "there is no Hydra");
   const std::string list = out({"train", "--list-config"});
   has(list, "honoured data.train_files\n");
