@@ -119,9 +119,9 @@ void add_policy_loss_fields(Schema& s, ActorRecipe& a, const AlgorithmRecipe& al
       p + "use_kl_loss", &a.use_kl_loss,
       "Add the KL to the starting weights to the loss; they stay in memory as a second model, about half as large.");
   const auto has_kl = [&a] { return a.use_kl_loss; };
-  s.field(p + "kl_loss_coef", &a.kl_loss_coef, "Its weight.")
+  s.field(p + "kl_loss_coef", &a.kl_loss_coef, "Its weight; refused without it, unless 0 or the default.")
       .at_least(0)
-      .when("use_kl_loss is true", has_kl)
+      .when("use_kl_loss is true")
       .also_called({"kl_coef", "beta"});
   s.field(
        p + "kl_loss_type", &a.kl_loss_type,

@@ -89,7 +89,7 @@ TEST(Recipe, TakesAScriptWrittenForVerl) {
   EXPECT_EQ(r.actor.optim.lr_scheduler_type, "cosine");
   EXPECT_EQ(r.trainer.logger, (Texts{"console", "wandb"}));
   EXPECT_EQ(r.trainer.default_local_dir, "runs/verl_grpo/grpo");
-  EXPECT_EQ(notes.size(), 11u) << "one line for each key without a meaning, old name and missing logger";
+  EXPECT_EQ(notes.size(), 10u) << "one line for each key without a meaning, old name and missing logger";
 }
 
 TEST(Recipe, RefusesWithTheReason) {
