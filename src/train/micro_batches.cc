@@ -19,41 +19,41 @@ struct Load {
 };
 
 // Neighbours that have to be together.
-struct Family {
+struct PromptRun {
   MicroBatch sequences;
   Load load;
   int64_t work = 0;
-  int64_t shared_before = 0;  // rows that the first one would share with the family before, which is full
+  int64_t shared_before = 0;  // rows that the first one would share with the run before, which is full
 };
 
-std::vector<Family> families_of(std::span<const SequenceRows> sequences, const MicroBatchLimits& limits,
-                                int64_t hidden_size) {
-  std::vector<Family> families;
+std::vector<PromptRun> prompt_runs_of(std::span<const SequenceRows> sequences, const MicroBatchLimits& limits,
+                                      int64_t hidden_size) {
+  std::vector<PromptRun> runs;
   for (size_t s = 0; s < sequences.size(); ++s) {
     const auto& [rows, shared] = sequences[s];
     const Load more{rows - shared, shared, 1};
-    const bool joins = shared > 0 && families.back().load.with(more).within(limits);
-    if (!joins) families.push_back({{s, s}, {}, 0, shared});
-    Family& family = families.back();
-    family.load = family.load.with(joins ? more : Load{rows, 0, 1});
+    const bool joins = shared > 0 && runs.back().load.with(more).within(limits);
+    if (!joins) runs.push_back({{s, s}, {}, 0, shared});
+    PromptRun& run = runs.back();
+    run.load = run.load.with(joins ? more : Load{rows, 0, 1});
     const int64_t computed = joins ? rows - shared : rows;
-    family.work += computed * (6 * hidden_size + rows);
-    family.sequences.end = s + 1;
+    run.work += computed * (6 * hidden_size + rows);
+    run.sequences.end = s + 1;
   }
-  return families;
+  return runs;
 }
 
 // Empty if a set is beyond the limits.
-std::vector<std::vector<size_t>> sets_within(const std::vector<Family>& families, size_t count,
+std::vector<std::vector<size_t>> sets_within(const std::vector<PromptRun>& runs, size_t count,
                                              const MicroBatchLimits& limits) {
   std::vector<int64_t> work;
-  for (const Family& family : families) work.push_back(family.work);
+  for (const PromptRun& run : runs) work.push_back(run.work);
   std::vector<std::vector<size_t>> sets = karmarkar_karp(work, count);
   for (const auto& set : sets) {
     Load load;
     for (size_t i = 0; i < set.size(); ++i) {
-      load = load.with(families[set[i]].load);
-      if (i > 0 && set[i] == set[i - 1] + 1) load.shared += families[set[i]].shared_before;
+      load = load.with(runs[set[i]].load);
+      if (i > 0 && set[i] == set[i - 1] + 1) load.shared += runs[set[i]].shared_before;
     }
     if (set.empty() || (set.size() > 1 && !load.within(limits))) return {};
   }
@@ -83,18 +83,18 @@ BalancedMicroBatches balance_micro_batches(std::span<const SequenceRows> sequenc
   std::iota(result.order.begin(), result.order.end(), size_t{0});
   result.batches = cut_micro_batches(sequences, limits);
   if (result.batches.size() <= 1) return result;
-  const std::vector<Family> families = families_of(sequences, limits, hidden_size);
-  const Load all = std::accumulate(families.begin(), families.end(), Load{},
-                                   [](const Load& sum, const Family& family) { return sum.with(family.load); });
+  const std::vector<PromptRun> runs = prompt_runs_of(sequences, limits, hidden_size);
+  const Load all = std::accumulate(runs.begin(), runs.end(), Load{},
+                                   [](const Load& sum, const PromptRun& run) { return sum.with(run.load); });
   const auto fewest = static_cast<size_t>((all.rows + limits.tokens - 1) / limits.tokens);
-  for (size_t count = fewest; count <= std::min(result.batches.size(), families.size()); ++count) {
-    const auto sets = sets_within(families, count, limits);
+  for (size_t count = fewest; count <= std::min(result.batches.size(), runs.size()); ++count) {
+    const auto sets = sets_within(runs, count, limits);
     if (sets.empty()) continue;
     result = {};
     for (const auto& set : sets) {
       const size_t begin = result.order.size();
       for (const size_t f : set) {
-        for (size_t s = families[f].sequences.begin; s < families[f].sequences.end; ++s) result.order.push_back(s);
+        for (size_t s = runs[f].sequences.begin; s < runs[f].sequences.end; ++s) result.order.push_back(s);
       }
       result.batches.push_back({begin, result.order.size()});
     }

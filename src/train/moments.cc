@@ -8,7 +8,7 @@ namespace hone {
 
 namespace {
 
-constexpr int64_t kBlock = kernels::cpu::kMomentBlock;
+constexpr int64_t kScaleBlock = kernels::cpu::kMomentBlock;
 
 int64_t element_bytes(MomentForm form) { return form == MomentForm::f32 ? 4 : form == MomentForm::bf16 ? 2 : 1; }
 
@@ -23,7 +23,7 @@ Moments::Moments(const Parameter& parameter, MomentForm form, uint32_t key)
       key_(key),
       rows_(parameter.kind() == ParameterKind::matrix ? parameter.rows() : 1),
       cols_(parameter.kind() == ParameterKind::matrix ? parameter.cols() : parameter.size()),
-      blocks_((cols_ + kBlock - 1) / kBlock),
+      blocks_((cols_ + kScaleBlock - 1) / kScaleBlock),
       m_(rows_ * cols_ * element_bytes(form)),
       v_(rows_ * cols_ * element_bytes(form)),
       scales_(form == MomentForm::bits8 ? rows_ * blocks_ * 2 : 0) {}
@@ -45,8 +45,8 @@ void Moments::update(const kernels::cpu::Target& target, int64_t first_row, View
   // row after row, and a part of a vector that begins with a block
   for (int64_t at = begin, end = begin + w.size(); at < end;) {
     const int64_t col = at % cols_, size = std::min(cols_ - col, end - at);
-    HONE_CHECK(col % kBlock == 0, "row {} of {} columns", first_row, w.cols);
-    float* scales = scales_.data() + 2 * (at / cols_ * blocks_ + col / kBlock);
+    HONE_CHECK(col % kScaleBlock == 0, "row {} of {} columns", first_row, w.cols);
+    float* scales = scales_.data() + 2 * (at / cols_ * blocks_ + col / kScaleBlock);
     kernels.adamw_8bit(w.data + (at - begin), reinterpret_cast<uint8_t*>(m_.data()) + at,
                        reinterpret_cast<uint8_t*>(v_.data()) + at, scales, gradient + at, size, c,
                        {key, static_cast<uint32_t>(at)});
@@ -101,7 +101,7 @@ void Moments::read_from(const io::SafetensorsReader& file, const std::string& na
 }
 
 double Moments::bytes_per_parameter(MomentForm form) {
-  return form == MomentForm::bits8 ? 2 + 8.0 / static_cast<double>(kBlock)
+  return form == MomentForm::bits8 ? 2 + 8.0 / static_cast<double>(kScaleBlock)
                                    : 2 * static_cast<double>(element_bytes(form));
 }
 

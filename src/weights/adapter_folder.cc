@@ -13,7 +13,7 @@ namespace hone::weights {
 
 namespace {
 
-std::string config_path(const std::string& folder) { return io::join_path(folder, "adapter_config.json"); }
+std::string adapter_config_path(const std::string& folder) { return io::join_path(folder, "adapter_config.json"); }
 std::string tensors_path(const std::string& folder) { return io::join_path(folder, "adapter_model.safetensors"); }
 
 // The modules that a list of PEFT names, or its one text: all-linear or a single name.
@@ -33,10 +33,10 @@ void read_modules(const io::Json& targets, const std::string& path, LoraConfig& 
 
 }  // namespace
 
-bool is_adapter_folder(const std::string& folder) { return io::exists(config_path(folder)); }
+bool is_adapter_folder(const std::string& folder) { return io::exists(adapter_config_path(folder)); }
 
 AdapterConfig load_adapter_config(const std::string& folder) {
-  const std::string path = config_path(folder);
+  const std::string path = adapter_config_path(folder);
   if (!io::exists(path)) {
     throw Error(fmt::format("{}: expected an adapter, found no adapter_config.json", folder),
                 "name a folder with adapter_config.json and adapter_model.safetensors");
@@ -122,7 +122,7 @@ void save_adapter(const Decoder& decoder, const std::string& folder, const std::
   for (const std::string& module : lora.modules) modules.push_back(module);
   const auto alpha = static_cast<int64_t>(lora.alpha);
   const bool is_whole = static_cast<double>(alpha) == lora.alpha;
-  io::write_json(config_path(folder),
+  io::write_json(adapter_config_path(folder),
                  io::Json::object({{"peft_type", "LORA"},
                                    {"task_type", "CAUSAL_LM"},
                                    {"base_model_name_or_path", base_model},

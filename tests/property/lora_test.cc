@@ -27,7 +27,7 @@ std::vector<TrainSequence> some_sequences() {
   return sequences;
 }
 
-TrainerOptions options_of(int64_t budget = 1000, Recompute recompute = Recompute::none) {
+TrainerOptions adapter_options(int64_t budget = 1000, Recompute recompute = Recompute::none) {
   TrainerOptions options;
   options.valid_vocab = test::kTinyValidVocab;
   options.micro_batch_tokens = budget;
@@ -43,7 +43,7 @@ Objective policy() {
 
 // With weights that are the same for the same seed.
 struct Adapted {
-  explicit Adapted(const LoraConfig& lora, DType dtype = DType::f32, TrainerOptions options = options_of(),
+  explicit Adapted(const LoraConfig& lora, DType dtype = DType::f32, TrainerOptions options = adapter_options(),
                    int threads = 1)
       : ctx(threads), decoder(test::tiny_config(), dtype, lora) {
     decoder.initialize(4);
@@ -102,13 +102,13 @@ TEST(Lora, MicroBatchesThreadsAndRecomputationAreAsWithoutAdapters) {
   for (const float g : expected) size += double{g} * g;
   ASSERT_GT(size, 0.0);
   for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
-    Adapted other(test::tiny_lora(5), DType::f32, options_of(1000, recompute), 3);
+    Adapted other(test::tiny_lora(5), DType::f32, adapter_options(1000, recompute), 3);
     test::randomize_adapters(other.decoder, 9);
     other.trainer->accumulate(sequences, policy());
     const auto got = other.gradient();
     EXPECT_EQ(std::memcmp(got.data(), expected.data(), expected.size() * sizeof(float)), 0) << name(recompute);
   }
-  Adapted cut(test::tiny_lora(5), DType::f32, options_of(30));
+  Adapted cut(test::tiny_lora(5), DType::f32, adapter_options(30));
   test::randomize_adapters(cut.decoder, 9);
   cut.trainer->accumulate(sequences, policy());
   const auto got = cut.gradient();
@@ -157,7 +157,7 @@ TEST(Lora, MergedWeightsAreTheSameModel) {
   weights::save_model(adapted.decoder, folder.path(), "");
   const auto merged = weights::load_decoder(folder.path(), DType::f32);
   kernels::Context ctx(1);
-  Trainer trainer(ctx, *merged, options_of());
+  Trainer trainer(ctx, *merged, adapter_options());
   const auto got = trainer.score(sequences);
   double furthest = 0, without = 0;
   const auto plain = adapted.trainer->score(sequences, true);

@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr Recompute kModes[] = {Recompute::none, Recompute::selective, Recompute::full};
+constexpr Recompute kRecomputeModes[] = {Recompute::none, Recompute::selective, Recompute::full};
 
 // Families of answers to prompts that end within, at and after a block of the cache.
 std::vector<TrainSequence> sequences_of(int64_t valid_vocab) {
@@ -60,7 +60,7 @@ TEST(Recompute, GradientsAreTheSameBitsInEveryMode) {
         for (const int64_t budget : {60, 1000}) {
           SCOPED_TRACE(fmt::format("{} {} share {} budget {}", family, name(dtype), share, budget));
           std::vector<float> kept;
-          for (const Recompute mode : kModes) {
+          for (const Recompute mode : kRecomputeModes) {
             TrainerOptions options;
             options.micro_batch_tokens = budget;
             options.share_prompts = share;
@@ -81,7 +81,7 @@ TEST(Recompute, EachModeAsksForLessMemoryThanTheOneBefore) {
   config.num_layers = 12;
   for (const DType dtype : {DType::f32, DType::bf16}) {
     double before = 1e30;
-    for (const Recompute mode : kModes) {
+    for (const Recompute mode : kRecomputeModes) {
       TrainerOptions options;
       options.recompute = mode;
       const double bytes = Trainer::memory_bytes(config, dtype, options, {1000, 1000, 0});
