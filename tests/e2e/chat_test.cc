@@ -15,12 +15,7 @@ class Chat : public ::testing::Test {
  protected:
   Chat() {
     write_tiny_inputs(inputs_.path());
-    ModelConfig config = tiny_config();
-    config.vocab_size = 64;
-    write_tiny_model(inputs_ / "model", 5, config);
-    write_character_tokenizer(inputs_ / "model", "abcdefghijklmnopqrstuvwxyz0123456789+-= \n<|>_/",
-                              {"<|im_start|>", "<|im_end|>"}, "<|im_end|>");
-    io::write_file(inputs_ / "model/generation_config.json", "{\"eos_token_id\": 47}\n");
+    write_chat_model(inputs_ / "model");
     std::string rows;
     for (int a = 0; a < 8; ++a) {
       rows += R"({"data_source": "hone/arithmetic", "prompt": [{"role": "user", "content": ")" + std::to_string(a) +

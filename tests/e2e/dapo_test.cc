@@ -22,13 +22,8 @@ class Dapo : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     inputs_ = new TemporaryFolder("dapo");
-    ModelConfig config = tiny_config();
-    config.hidden_size = 32;
-    config.intermediate_size = 64;
-    config.num_kv_heads = 4;
-    config.initializer_range = 0.08f;
     write_tiny_inputs(inputs_->path(), 20, 1, 24, 3);
-    write_tiny_model(*inputs_ / "model", 3, config);
+    write_tiny_model(*inputs_ / "model", 3, learning_config());
     write_answers(*inputs_ / "train.jsonl", *inputs_ / "answers.jsonl");
     const Result result =
         run_hone(inputs_->path(),
@@ -74,9 +69,7 @@ class Dapo : public ::testing::Test {
   }
   static std::vector<Row> rows_of(const std::string& run, int64_t step) {
     std::vector<Row> rows;
-    std::istringstream lines(io::read_file(fmt::format("{}/rollouts/{}.jsonl", run, step)));
-    for (std::string line; std::getline(lines, line);) {
-      const io::Json json = io::parse_json(line, "rollouts");
+    for (const io::Json& json : rollouts_of(run, step)) {
       Row& row = rows.emplace_back();
       row.draw = json.at("draw").as_uint();
       row.num_ids = static_cast<int64_t>(json.at("response_ids").as_array().size());

@@ -37,9 +37,7 @@ class LongTail : public ::testing::Test {
   // Of one step, by draw and sample.
   static std::vector<Answer> answers_of(const std::string& run, int64_t step) {
     std::vector<Answer> answers;
-    std::istringstream lines(io::read_file(fmt::format("{}/rollouts/{}.jsonl", run, step)));
-    for (std::string line; std::getline(lines, line);) {
-      const io::Json row = io::parse_json(line, "rollouts");
+    for (const io::Json& row : rollouts_of(run, step)) {
       Answer& answer = answers.emplace_back();
       answer.draw = row.at("draw").as_uint();
       answer.input = row.at("input").as_string();

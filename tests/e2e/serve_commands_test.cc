@@ -13,13 +13,7 @@ namespace {
 class ServingCommands : public ::testing::Test {
  protected:
   ServingCommands() {
-    ModelConfig config = tiny_config();
-    config.vocab_size = 64;
-    config.max_position_embeddings = 512;
-    write_tiny_model(inputs_ / "model", 5, config);
-    write_character_tokenizer(inputs_ / "model", "abcdefghijklmnopqrstuvwxyz0123456789+-= \n<|>_/",
-                              {"<|im_start|>", "<|im_end|>"}, "<|im_end|>");
-    io::write_file(inputs_ / "model/generation_config.json", "{\"eos_token_id\": 47}\n");
+    write_chat_model(inputs_ / "model", 512);
     std::string rows;
     for (int k = 0; k < 60; ++k) {
       const std::string id = std::to_string(k);

@@ -6,8 +6,7 @@
 #include <cstring>
 
 #include "io/safetensors.h"
-#include "support/tiny_model.h"
-#include "train/trainer.h"
+#include "support/tiny_training.h"
 #include "weights/adapter_folder.h"
 
 namespace hone {
@@ -27,38 +26,17 @@ std::vector<TrainSequence> some_sequences() {
   return sequences;
 }
 
-TrainerOptions adapter_options(int64_t budget = 1000, Recompute recompute = Recompute::none) {
-  TrainerOptions options;
-  options.valid_vocab = test::kTinyValidVocab;
-  options.micro_batch_tokens = budget;
-  options.recompute = recompute;
-  return options;
-}
-
-Objective policy() {
-  Objective objective;
-  objective.kind = Objective::Kind::policy;
-  return objective;
-}
-
 // With weights that are the same for the same seed.
 struct Adapted {
-  explicit Adapted(const LoraConfig& lora, DType dtype = DType::f32, TrainerOptions options = adapter_options(),
-                   int threads = 1)
+  explicit Adapted(const LoraConfig& lora, DType dtype = DType::f32,
+                   TrainerOptions options = test::tiny_trainer_options(), int threads = 1)
       : ctx(threads), decoder(test::tiny_config(), dtype, lora) {
     decoder.initialize(4);
     test::randomize_norms(decoder, 4);
     if (lora.rank > 0) decoder.initialize_adapters(ctx, 4);
     trainer = std::make_unique<Trainer>(ctx, decoder, options);
   }
-  std::vector<float> gradient() {
-    std::vector<float> all;
-    for (Parameter& parameter : decoder.trained()) {
-      const View<float> g = parameter.gradient();
-      all.insert(all.end(), g.data, g.data + g.size());
-    }
-    return all;
-  }
+  std::vector<float> gradient() { return test::gradients_of(decoder); }
   std::vector<float> weights(const std::vector<Parameter>& parameters) const {
     std::vector<float> all;
     for (const Parameter& parameter : parameters) {
@@ -81,7 +59,7 @@ TEST(Lora, NewAdaptersChangeNothingAndTrainingChangesThemAlone) {
     const auto own = adapted.weights(adapted.decoder.parameters());
     const auto adapters = adapted.weights(adapted.decoder.adapters());
     for (int step = 0; step < 3; ++step) {
-      const TrainStep done = adapted.trainer->step(sequences, policy(), 1e-2);
+      const TrainStep done = adapted.trainer->step(sequences, test::policy_objective(), 1e-2);
       ASSERT_EQ(done.optimizer.outcome, StepOutcome::applied);
     }
     EXPECT_EQ(adapted.weights(adapted.decoder.parameters()), own);
@@ -96,21 +74,23 @@ TEST(Lora, MicroBatchesThreadsAndRecomputationAreAsWithoutAdapters) {
   const auto sequences = some_sequences();
   Adapted whole(test::tiny_lora(5));
   test::randomize_adapters(whole.decoder, 9);
-  whole.trainer->accumulate(sequences, policy());
+  whole.trainer->accumulate(sequences, test::policy_objective());
   const auto expected = whole.gradient();
   double size = 0;
   for (const float g : expected) size += double{g} * g;
   ASSERT_GT(size, 0.0);
   for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
-    Adapted other(test::tiny_lora(5), DType::f32, adapter_options(1000, recompute), 3);
+    TrainerOptions recomputing = test::tiny_trainer_options();
+    recomputing.recompute = recompute;
+    Adapted other(test::tiny_lora(5), DType::f32, recomputing, 3);
     test::randomize_adapters(other.decoder, 9);
-    other.trainer->accumulate(sequences, policy());
+    other.trainer->accumulate(sequences, test::policy_objective());
     const auto got = other.gradient();
     EXPECT_EQ(std::memcmp(got.data(), expected.data(), expected.size() * sizeof(float)), 0) << name(recompute);
   }
-  Adapted cut(test::tiny_lora(5), DType::f32, adapter_options(30));
+  Adapted cut(test::tiny_lora(5), DType::f32, test::tiny_trainer_options(30));
   test::randomize_adapters(cut.decoder, 9);
-  cut.trainer->accumulate(sequences, policy());
+  cut.trainer->accumulate(sequences, test::policy_objective());
   const auto got = cut.gradient();
   double error = 0;
   for (size_t i = 0; i < got.size(); ++i) error += std::pow(double{got[i]} - expected[i], 2);
@@ -157,7 +137,7 @@ TEST(Lora, MergedWeightsAreTheSameModel) {
   weights::save_model(adapted.decoder, folder.path(), "");
   const auto merged = weights::load_decoder(folder.path(), DType::f32);
   kernels::Context ctx(1);
-  Trainer trainer(ctx, *merged, adapter_options());
+  Trainer trainer(ctx, *merged, test::tiny_trainer_options());
   const auto got = trainer.score(sequences);
   double furthest = 0, without = 0;
   const auto plain = adapted.trainer->score(sequences, true);

@@ -3,8 +3,7 @@
 
 #include <cstring>
 
-#include "support/tiny_model.h"
-#include "train/trainer.h"
+#include "support/tiny_training.h"
 
 namespace hone {
 namespace {
@@ -33,17 +32,9 @@ Outcome outcome(const std::vector<TrainSequence>& sequences, int64_t micro_batch
   kernels::Context ctx(1);
   Decoder decoder(test::tiny_config(), DType::f32);
   decoder.initialize(4);
-  TrainerOptions options;
-  options.valid_vocab = test::kTinyValidVocab;
-  options.micro_batch_tokens = micro_batch_tokens;
-  Trainer trainer(ctx, decoder, options);
+  Trainer trainer(ctx, decoder, test::tiny_trainer_options(micro_batch_tokens));
   const TrainStep step = trainer.accumulate(sequences, Objective{});
-  Outcome result{step.loss, step.num_tokens, {}};
-  for (Parameter& parameter : decoder.parameters()) {
-    const View<float> g = parameter.gradient();
-    result.gradient.insert(result.gradient.end(), g.data, g.data + g.size());
-  }
-  return result;
+  return {step.loss, step.num_tokens, test::gradients_of(decoder)};
 }
 
 TEST(LossMask, OfOnesIsNoMask) {

@@ -4,8 +4,7 @@
 
 #include <cstring>
 
-#include "support/tiny_model.h"
-#include "train/trainer.h"
+#include "support/tiny_training.h"
 
 namespace hone {
 namespace {
@@ -38,16 +37,11 @@ std::vector<float> result_of(const ModelConfig& config, DType dtype, TrainerOpti
   test::randomize_norms(decoder, 6);
   options.valid_vocab = test::kTinyValidVocab;
   Trainer trainer(ctx, decoder, options);
-  Objective objective;
-  objective.kind = Objective::Kind::policy;
+  Objective objective = test::policy_objective();
   objective.entropy_coeff = 0.01;
   const auto sequences = sequences_of(options.valid_vocab);
-  std::vector<float> all;
   trainer.accumulate(sequences, objective);
-  for (Parameter& parameter : decoder.parameters()) {
-    const View<float> g = parameter.gradient();
-    all.insert(all.end(), g.data, g.data + g.size());
-  }
+  std::vector<float> all = test::gradients_of(decoder);
   for (int step = 0; step < 2; ++step) trainer.step(sequences, objective, 1e-2);
   for (const auto& logprobs : trainer.score(sequences)) all.insert(all.end(), logprobs.begin(), logprobs.end());
   return all;

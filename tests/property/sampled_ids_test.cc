@@ -9,8 +9,8 @@
 #include "loop/group_sequences.h"
 #include "models/tiny_config.h"
 #include "rollout/engine.h"
+#include "support/tiny_training.h"
 #include "text/tokenizer.h"
-#include "train/trainer.h"
 
 namespace hone {
 namespace {
@@ -47,9 +47,7 @@ class ForcedAnswers {
     TrainerOptions options;
     options.valid_vocab = decoder_->config().vocab_size;
     Trainer trainer(ctx_, *decoder_, options);
-    Objective objective;
-    objective.kind = Objective::Kind::policy;
-    return trainer.step(sequences, objective, 1e-4);
+    return trainer.step(sequences, test::policy_objective(), 1e-4);
   }
   const Prompt& prompt() const { return prompt_; }
 

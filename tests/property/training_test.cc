@@ -10,7 +10,7 @@
 #include "loop/advantages.h"
 #include "loop/group_sequences.h"
 #include "rollout/engine.h"
-#include "support/tiny_model.h"
+#include "support/tiny_training.h"
 #include "train/micro_batches.h"
 #include "train/trainer.h"
 
@@ -19,26 +19,13 @@ namespace {
 
 using algorithms::LossAggregation;
 
-TrainerOptions options_of(int64_t micro_batch_tokens = 1000) {
-  TrainerOptions options;
-  options.valid_vocab = test::kTinyValidVocab;
-  options.micro_batch_tokens = micro_batch_tokens;
-  return options;
-}
-
-Objective grpo() {
-  Objective objective;
-  objective.kind = Objective::Kind::policy;
-  return objective;
-}
-
 struct Model {
   explicit Model(int64_t micro_batch_tokens = 1000, int threads = 1, DType dtype = DType::f32,
                  bool share_prompts = false)
       : ctx(threads), decoder(test::tiny_config(), dtype) {
     decoder.initialize(4);
     test::randomize_norms(decoder, 4);
-    TrainerOptions options = options_of(micro_batch_tokens);
+    TrainerOptions options = test::tiny_trainer_options(micro_batch_tokens);
     options.share_prompts = share_prompts;
     trainer = std::make_unique<Trainer>(ctx, decoder, options);
   }
@@ -53,14 +40,7 @@ struct Model {
     }
     return all;
   }
-  std::vector<float> gradient() {
-    std::vector<float> all;
-    for (Parameter& parameter : decoder.parameters()) {
-      const View<float> g = parameter.gradient();
-      all.insert(all.end(), g.data, g.data + g.size());
-    }
-    return all;
-  }
+  std::vector<float> gradient() { return test::gradients_of(decoder); }
   kernels::Context ctx;
   Decoder decoder;
   std::unique_ptr<Trainer> trainer;
@@ -178,7 +158,7 @@ TEST(Training, MicroBatchesChangeNeitherLossNorGradient) {
   for (const auto mode : kModes) {
     for (const double entropy_coeff : {0.0, 0.1}) {
       SCOPED_TRACE(fmt::format("mode {}", static_cast<int>(mode)));
-      Objective objective = grpo();
+      Objective objective = test::policy_objective();
       objective.aggregation = mode;
       objective.loss_scale_factor = 16;
       objective.entropy_coeff = entropy_coeff;
@@ -193,7 +173,7 @@ TEST(Training, MicroBatchesChangeNothingOfAnyPolicyLossWithHalfTheIdsMaskedAndAK
   for (const algorithms::PolicyLoss& loss : algorithms::policy_losses()) {
     for (const auto mode : kModes) {
       SCOPED_TRACE(fmt::format("{}, mode {}", loss.name, static_cast<int>(mode)));
-      Objective objective = grpo();
+      Objective objective = test::policy_objective();
       objective.policy = &loss;
       objective.options.clip_cov_lb = -1;
       objective.options.clip_cov_ratio = objective.options.kl_cov_ratio = 0.2;
@@ -210,7 +190,7 @@ TEST(Training, MicroBatchesChangeNothingOfAnyPolicyLossWithHalfTheIdsMaskedAndAK
 
 TEST(Training, MicroBatchesChangeNothingOfACorrectionOfTheUpdatesOwnPolicy) {
   const Cuts cuts;
-  Objective objective = grpo();
+  Objective objective = test::policy_objective();
   objective.policy = algorithms::find_policy_loss("gpg");
   objective.correction = {algorithms::RolloutCorrection::Weights::token, 2.0, true, {}};
   ASSERT_EQ(algorithms::parse_rejections("token_k2,seq_mean_k3", "2,3", objective.correction->rejections), "");
@@ -326,14 +306,14 @@ TEST(Training, ASharedPromptGivesTheSameLogprobsAndTheGradientOfThePlainWay) {
       const auto logprobs = plain.trainer->score(sequences);
       for (Model* model : {&shared, &cut}) {
         EXPECT_EQ(model->trainer->score(sequences), logprobs);
-        const TrainStep expected = plain.trainer->accumulate(sequences, grpo());
-        const TrainStep step = model->trainer->accumulate(sequences, grpo());
+        const TrainStep expected = plain.trainer->accumulate(sequences, test::policy_objective());
+        const TrainStep step = model->trainer->accumulate(sequences, test::policy_objective());
         EXPECT_NEAR(step.loss, expected.loss, 1e-6 * std::abs(expected.loss));
         // f32: sums in another order, as between micro-batches; bf16 rounds the sum of a prompt's gradients once where
         // it rounded each
         EXPECT_LE(relative_distance(model->gradient(), plain.gradient()), dtype == DType::f32 ? 1e-6 : 4e-3);
         Model again(model == &shared ? 1000 : 90, 4, dtype, true);
-        again.trainer->accumulate(sequences, grpo());
+        again.trainer->accumulate(sequences, test::policy_objective());
         EXPECT_TRUE(same_bits(again.gradient(), model->gradient()));
       }
     }
@@ -349,7 +329,7 @@ TEST(Training, TheLossIsAggregatedAsTheModeSays) {
     sequences[s].old_logprobs = logprobs[s];
     sequences[s].advantage = static_cast<float>(advantages[s]);
   }
-  Objective objective = grpo();
+  Objective objective = test::policy_objective();
   objective.loss_scale_factor = 12;
   const auto loss = [&](LossAggregation mode) {
     objective.aggregation = mode;
@@ -371,7 +351,7 @@ TEST(Training, TheLossIsAggregatedAsTheModeSays) {
 
 TEST(Training, TheMemoryAskedForIsThatOfMicroBatchesThatCanBe) {
   const auto bytes = [](int64_t budget, const TrainerWork& work) {
-    return Trainer::memory_bytes(test::tiny_config(), DType::f32, options_of(budget), work);
+    return Trainer::memory_bytes(test::tiny_config(), DType::f32, test::tiny_trainer_options(budget), work);
   };
   const TrainerWork small{20, 100, 0};
   EXPECT_EQ(bytes(16384, small), bytes(100, small)) << "no micro-batch is larger than its optimizer batch";
@@ -392,7 +372,7 @@ TEST(Training, AnEmptyAnswerTakesNoPartAndAnEndIdAloneDoes) {
   EXPECT_EQ(sequences[1].num_response(), 1);
   EXPECT_LT(sequences[1].advantage, 0.0f);
   Model model, without;
-  const TrainStep step = model.trainer->step(sequences, grpo(), 1e-3);
+  const TrainStep step = model.trainer->step(sequences, test::policy_objective(), 1e-3);
   EXPECT_EQ(step.optimizer.outcome, StepOutcome::applied);
   EXPECT_EQ(step.num_tokens, 16);
   EXPECT_TRUE(std::isfinite(step.loss));
@@ -400,7 +380,7 @@ TEST(Training, AnEmptyAnswerTakesNoPartAndAnEndIdAloneDoes) {
   // the same step from a group that never had it
   Group three = group;
   three.trajectories.erase(three.trajectories.begin() + 2);
-  without.trainer->step(sequences_of(three), grpo(), 1e-3);
+  without.trainer->step(sequences_of(three), test::policy_objective(), 1e-3);
   EXPECT_TRUE(same_bits(model.state(), without.state()));
   // even one handed to the trainer changes nothing
   Model with_empty;
@@ -410,7 +390,7 @@ TEST(Training, AnEmptyAnswerTakesNoPartAndAnEndIdAloneDoes) {
   empty.num_prompt = 3;
   empty.advantage = 5.0f;
   four.insert(four.begin(), empty);
-  with_empty.trainer->step(four, grpo(), 1e-3);
+  with_empty.trainer->step(four, test::policy_objective(), 1e-3);
   EXPECT_TRUE(same_bits(model.state(), with_empty.state()));
 }
 
@@ -419,10 +399,11 @@ TEST(Training, FlatGroupsLeaveWeightsAndMomentsUntouchedToTheBit) {
     const auto flat = sequences_of(group_of({reward, reward, reward, reward}, {6, 1, 4, 9}));
     ASSERT_EQ(flat.size(), 4u);
     Model model;
-    model.trainer->step(sequences_of(group_of({1.0f, 0.0f}, {6, 4})), grpo(), 1e-2);  // moments that are not 0
+    model.trainer->step(sequences_of(group_of({1.0f, 0.0f}, {6, 4})), test::policy_objective(),
+                        1e-2);  // moments that are not 0
     const auto before = model.state();
     const int32_t version = model.decoder.version();
-    const TrainStep step = model.trainer->step(flat, grpo(), 1e-2);
+    const TrainStep step = model.trainer->step(flat, test::policy_objective(), 1e-2);
     EXPECT_EQ(step.optimizer.outcome, StepOutcome::zero_gradient);
     EXPECT_EQ(step.optimizer.grad_norm, 0.0);
     EXPECT_TRUE(std::all_of(flat.begin(), flat.end(), [](const auto& s) { return s.advantage == 0.0f; }));
@@ -439,8 +420,8 @@ TEST(Training, FlatGroupsCountInTheNormalisers) {
   auto with_flat = teaching;
   for (TrainSequence& s : sequences_of(group_of({1.0f, 1.0f}, {7, 3}))) with_flat.push_back(std::move(s));
   Model one, both;
-  one.trainer->accumulate(teaching, grpo());
-  both.trainer->accumulate(with_flat, grpo());
+  one.trainer->accumulate(teaching, test::policy_objective());
+  both.trainer->accumulate(with_flat, test::policy_objective());
   const auto g = one.gradient(), half = both.gradient();
   double error = 0, size = 0;
   for (size_t i = 0; i < g.size(); ++i) {
@@ -458,13 +439,14 @@ TEST(Training, OneScoreAmongAbsentOnesTeachesNothing) {
   EXPECT_EQ(sequences[0].advantage, 0.0f);
   Model model;
   const auto before = model.state();
-  EXPECT_EQ(model.trainer->step(sequences, grpo(), 1e-2).optimizer.outcome, StepOutcome::zero_gradient);
-  EXPECT_EQ(model.trainer->step({}, grpo(), 1e-2).optimizer.outcome, StepOutcome::zero_gradient);
+  EXPECT_EQ(model.trainer->step(sequences, test::policy_objective(), 1e-2).optimizer.outcome,
+            StepOutcome::zero_gradient);
+  EXPECT_EQ(model.trainer->step({}, test::policy_objective(), 1e-2).optimizer.outcome, StepOutcome::zero_gradient);
   EXPECT_TRUE(same_bits(model.state(), before));
   // with one absent score of four the step is finite and applied
   const auto three = sequences_of(group_of({nan, 1.0f, 0.0f, 0.0f}, {6, 2, 4, 9}));
   ASSERT_EQ(three.size(), 3u);
-  EXPECT_EQ(model.trainer->step(three, grpo(), 1e-2).optimizer.outcome, StepOutcome::applied);
+  EXPECT_EQ(model.trainer->step(three, test::policy_objective(), 1e-2).optimizer.outcome, StepOutcome::applied);
   EXPECT_TRUE(all_finite(model.state()));
 }
 
@@ -472,18 +454,19 @@ TEST(Training, AStepThatIsNotFiniteIsUndoneAndTheNextIsAsIfItHadNotBeen) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     const auto sequences = sequences_of(group_of({1.0f, 0.0f, 0.0f}, {6, 4, 5}));
     Model undisturbed(1000, 1, dtype), model(1000, 1, dtype);
-    for (Model* m : {&undisturbed, &model}) m->trainer->step(sequences, grpo(), 1e-2);
+    for (Model* m : {&undisturbed, &model}) m->trainer->step(sequences, test::policy_objective(), 1e-2);
     const auto before = model.state();
     for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
       auto poisoned = sequences;
       poisoned[1].advantage = bad;
       const int32_t version = model.decoder.version();
-      EXPECT_EQ(model.trainer->step(poisoned, grpo(), 1e-2).optimizer.outcome, StepOutcome::not_finite);
+      EXPECT_EQ(model.trainer->step(poisoned, test::policy_objective(), 1e-2).optimizer.outcome,
+                StepOutcome::not_finite);
       EXPECT_TRUE(same_bits(model.state(), before));
       EXPECT_EQ(model.decoder.version(), version);
     }
     for (Model* m : {&undisturbed, &model}) {
-      EXPECT_EQ(m->trainer->step(sequences, grpo(), 1e-2).optimizer.outcome, StepOutcome::applied);
+      EXPECT_EQ(m->trainer->step(sequences, test::policy_objective(), 1e-2).optimizer.outcome, StepOutcome::applied);
     }
     EXPECT_TRUE(same_bits(model.state(), undisturbed.state()));
     EXPECT_FALSE(same_bits(model.state(), before));
@@ -517,7 +500,7 @@ TEST(Training, FiftyStepsAtLearningRateZeroChangeNoLogProb) {
       for (TrainSequence& s : sequences_of(group)) sequences.push_back(std::move(s));
     }
     if (step == 0) first_sequences = sequences;
-    const TrainStep done = model.trainer->step(sequences, grpo(), 0.0);
+    const TrainStep done = model.trainer->step(sequences, test::policy_objective(), 0.0);
     ASSERT_EQ(done.optimizer.outcome, StepOutcome::applied);
     ASSERT_GT(done.optimizer.grad_norm, 0.0);
     ASSERT_EQ(done.probs_difference_max, 0.0) << "step " << step;
@@ -537,7 +520,8 @@ TEST(Training, ThreadsChangeNoBitOfAStep) {
     for (const int threads : {1, 2, 4}) {
       Model model(24, threads, dtype);
       for (int step = 0; step < 3; ++step) {
-        model.trainer->step(sequences_of(group_of({1.0f, 0.0f, 0.0f, 1.0f}, {16, 4, 5, 9})), grpo(), 1e-2);
+        model.trainer->step(sequences_of(group_of({1.0f, 0.0f, 0.0f, 1.0f}, {16, 4, 5, 9})), test::policy_objective(),
+                            1e-2);
       }
       if (threads == 1) state = model.state();
       EXPECT_TRUE(same_bits(model.state(), state)) << threads << " threads";

@@ -12,6 +12,7 @@
 #include "loop/metrics.h"
 #include "support/command.h"
 #include "support/tiny_model.h"
+#include "text/character_tokenizer.h"
 
 namespace hone::test {
 
@@ -31,6 +32,27 @@ inline void write_tiny_inputs(const std::string& folder, int64_t train = 10, int
   task.sizes = {train, val, sft};
   task.seed = seed;
   write_task(folder, make_arithmetic(task));
+}
+
+// A model that can learn the sums: wide enough, and not sure of anything at the start.
+inline ModelConfig learning_config() {
+  ModelConfig config = tiny_config();
+  config.hidden_size = 32;
+  config.intermediate_size = 64;
+  config.num_kv_heads = 4;
+  config.initializer_range = 0.08f;
+  return config;
+}
+
+// FOLDER: a model whose characters are enough for ChatML, which its tokenizer has as special tokens.
+inline void write_chat_model(const std::string& folder, int64_t max_position_embeddings = 128) {
+  ModelConfig config = tiny_config();
+  config.vocab_size = 64;
+  config.max_position_embeddings = max_position_embeddings;
+  write_tiny_model(folder, 5, config);
+  write_character_tokenizer(folder, "abcdefghijklmnopqrstuvwxyz0123456789+-= \n<|>_/", {"<|im_start|>", "<|im_end|>"},
+                            "<|im_end|>");
+  io::write_file(folder + "/generation_config.json", "{\"eos_token_id\": 47}\n");
 }
 
 // The prompts of one file with their results as right answers, as rows for SFT.
@@ -106,6 +128,15 @@ inline std::vector<double> metric(const std::string& run, const std::string& nam
     if (const io::Json* value = json.find(name); value != nullptr) values.push_back(value->as_double());
   }
   return values;
+}
+
+// The samples of a step, in the order of draws.
+inline std::vector<io::Json> rollouts_of(const std::string& run, int64_t step) {
+  const std::string path = fmt::format("{}/rollouts/{}.jsonl", run, step);
+  std::vector<io::Json> rows;
+  std::istringstream text(io::read_file(path));
+  for (std::string line; std::getline(text, line);) rows.push_back(io::parse_json(line, path));
+  return rows;
 }
 
 inline std::string last_checkpoint(const std::string& run) {
