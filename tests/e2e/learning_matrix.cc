@@ -9,6 +9,8 @@ namespace {
 
 TEST_F(Learning, RewardRisesWithEveryEstimatorLossAndKl) {
   const std::string kl = "actor_rollout_ref.actor.kl_loss_type=", norm = "algorithm.norm_adv_by_std_in_grpo=false";
+  const std::string file = folder_->path() + "/train.jsonl", more = "," + file;
+  const std::string seven = "data.train_files=[" + file + more + more + more + more + more + more + "]";
   const std::pair<std::string, Arguments> cases[] = {
       {"grpo", {}},
       {"dr_grpo", {norm, "actor_rollout_ref.actor.loss_agg_mode=seq-mean-token-sum-norm"}},
@@ -20,7 +22,7 @@ TEST_F(Learning, RewardRisesWithEveryEstimatorLossAndKl) {
       {"gpg", {kEstimator + "gpg", kLossMode + "gpg"}},
       {"reinforce_plus_plus", {kEstimator + "reinforce_plus_plus"}},
       {"reinforce_plus_plus_n1",
-       {kEstimator + "reinforce_plus_plus", "actor_rollout_ref.rollout.n=1", "data.train_batch_size=128",
+       {kEstimator + "reinforce_plus_plus", "actor_rollout_ref.rollout.n=1", seven, "data.train_batch_size=128",
         "actor_rollout_ref.actor.ppo_mini_batch_size=64"}},
       {"reinforce_plus_plus_baseline", {kEstimator + "reinforce_plus_plus_baseline"}},
       {"clip_higher", {"actor_rollout_ref.actor.clip_ratio_high=0.28"}},
