@@ -7,6 +7,7 @@
 #include "text/chat_formats.h"
 #include "text/chat_jinja.h"
 #include "text/chat_spans.h"
+#include "text/companions.h"
 
 namespace hone {
 
@@ -83,30 +84,28 @@ void ChatTemplate::add_source(std::string name, std::string text, const std::str
 void ChatTemplate::read_tokens(const std::string& folder) {
   tokens_ = io::Json::object();
   for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"}) {
-    const std::string path = io::join_path(folder, file);
-    if (!io::exists(path)) continue;
-    const io::Json config = io::read_json(path);
+    const auto config = text::read_companion_json(folder, file);
+    if (!config) continue;
     for (const char* key :
          {"bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token", "mask_token"}) {
-      const std::string* text = token_text(config.find(key));
+      const std::string* text = token_text(config->find(key));
       if (text != nullptr && tokens_.find(key) == nullptr) tokens_.set(key, *text);
     }
   }
 }
 
 void ChatTemplate::read_folder(const std::string& folder) {
-  const std::string file = io::join_path(folder, "chat_template.jinja");
-  if (io::exists(file)) {
-    add_source("default", io::read_file(file), file);
+  if (auto own = text::read_companion(folder, "chat_template.jinja")) {
+    add_source("default", *std::move(own), text::companion_place(folder, "chat_template.jinja"));
     return;
   }
   for (const char* name : {"tokenizer_config.json", "chat_template.json"}) {
-    const std::string path = io::join_path(folder, name);
-    if (!io::exists(path)) continue;
-    const io::Json config = io::read_json(path);
-    const io::Json* value = config.find("chat_template");
+    const auto config = text::read_companion_json(folder, name);
+    if (!config) continue;
+    const io::Json* value = config->find("chat_template");
     if (value == nullptr || value->is_null()) continue;
-    const io::JsonAt at = io::JsonAt(config, path)["chat_template"];
+    const std::string path = text::companion_place(folder, name);
+    const io::JsonAt at = io::JsonAt(*config, path)["chat_template"];
     if (value->is_string()) {
       add_source("default", value->as_string(), path);
     } else if (value->is_array()) {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "core/error.h"
-#include "io/file.h"
 #include "io/json.h"
+#include "text/companions.h"
 
 namespace hone {
 
@@ -23,20 +23,20 @@ void add_id(const JsonAt& at, const Tokenizer& tokenizer, std::vector<int32_t>& 
   if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(static_cast<int32_t>(id));
 }
 
-void add_ids_of(const std::string& path, const Tokenizer& tokenizer, std::vector<int32_t>& ids) {
-  if (!io::exists(path)) return;
-  const io::Json json = io::read_json(path);
-  const auto value = JsonAt(json, path).find("eos_token_id");
+void add_ids_of(const std::string& model, const char* name, const Tokenizer& tokenizer, std::vector<int32_t>& ids) {
+  const auto json = text::read_companion_json(model, name);
+  if (!json) return;
+  const auto value = JsonAt(*json, text::companion_place(model, name)).find("eos_token_id");
   if (!value) return;
   if (!value->value().is_array()) return add_id(*value, tokenizer, ids);
   for (const JsonAt& item : value->items()) add_id(item, tokenizer, ids);
 }
 
 // `eos_token` is a text, or an added token with a `content`.
-std::optional<std::string> read_end_token(const std::string& path) {
-  if (!io::exists(path)) return {};
-  const io::Json json = io::read_json(path);
-  const auto token = JsonAt(json, path).find("eos_token");
+std::optional<std::string> read_end_token(const std::string& model) {
+  const auto json = text::read_companion_json(model, "tokenizer_config.json");
+  if (!json) return {};
+  const auto token = JsonAt(*json, text::companion_place(model, "tokenizer_config.json")).find("eos_token");
   if (!token) return {};
   return token->value().is_object() ? (*token)["content"].as_string() : token->as_string();
 }
@@ -46,18 +46,18 @@ std::optional<std::string> read_end_token(const std::string& path) {
 EndIds find_end_ids(const std::string& folder, const Tokenizer& tokenizer) {
   EndIds found;
   for (const char* name : {"generation_config.json", "config.json"}) {
-    add_ids_of(io::join_path(folder, name), tokenizer, found.ids);
+    add_ids_of(folder, name, tokenizer, found.ids);
   }
   if (!found.ids.empty()) return found;
-  const std::string path = io::join_path(folder, "tokenizer_config.json");
-  const auto token = read_end_token(path);
+  const auto token = read_end_token(folder);
   if (!token) {
     found.note = fmt::format("{}: no file names an end id (eos_token_id): answers end at their limit only", folder);
     return found;
   }
   const auto id = tokenizer.find(*token);
   if (!id) {
-    throw Error(fmt::format("{}: eos_token: '{}' is no token of the tokenizer", path, *token),
+    throw Error(fmt::format("{}: eos_token: '{}' is no token of the tokenizer",
+                            text::companion_place(folder, "tokenizer_config.json"), *token),
                 "name one of its tokens, or eos_token_id in generation_config.json");
   }
   found.ids.push_back(*id);

@@ -24,6 +24,7 @@ struct PrePattern {
   enum class Kind : uint8_t { words, gpt2, numbers };  // words: Qwen and Llama 3; numbers: \p{N}{1,max}
   Kind kind = Kind::words;
   uint32_t max_numbers = 1;
+  bool operator==(const PrePattern&) const = default;
 };
 
 // The pattern of that regular expression, or nothing when it is not one of ours.

@@ -25,6 +25,7 @@ struct PreStep {
   std::string literal = {};  // not empty where it is used
   SplitBehavior behavior = SplitBehavior::isolated;
   bool invert = false;  // the text between matches takes their part
+  bool operator==(const PreStep&) const = default;
 };
 
 class PieceSink {
@@ -39,6 +40,7 @@ class PreTokenizer {
   explicit PreTokenizer(std::vector<PreStep> steps) : steps_(std::move(steps)) {}
   // Gives the pieces of `text` (valid UTF-8) in order. Linear in its length for each step.
   void cut(std::string_view text, PieceSink& sink) const { apply(0, text, sink); }
+  bool operator==(const PreTokenizer&) const = default;  // the same steps
 
  private:
   void apply(size_t step, std::string_view text, PieceSink& sink) const;

@@ -19,8 +19,8 @@ struct TokenizerSpec;
 
 class Tokenizer {
  public:
-  // From FOLDER/tokenizer.json, or from vocab.json with merges.txt. Raises Error with file, component, expected and
-  // found.
+  // From FOLDER/tokenizer.json, or from vocab.json with merges.txt, or of a GGUF file. Raises Error with file,
+  // component, expected and found.
   static Tokenizer load(const std::string& folder);
   explicit Tokenizer(const text::TokenizerSpec& spec);
   Tokenizer(Tokenizer&&) noexcept;

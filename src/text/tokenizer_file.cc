@@ -9,6 +9,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "text/byte_alphabet.h"
+#include "text/companions.h"
 #include "text/tokenizer_component.h"
 #include "text/vocab_files.h"
 
@@ -172,12 +173,20 @@ TokenizerSpec parse_tokenizer(const io::Json& json, const std::string& name) {
   return spec;
 }
 
-TokenizerSpec read_tokenizer_folder(const std::string& folder) {
-  const std::string path = io::join_path(folder, "tokenizer.json");
-  if (!io::exists(path) && io::exists(io::join_path(folder, "vocab.json"))) {
-    return parse_tokenizer(read_vocab_files(folder), folder + ": vocab.json");
+io::Json read_tokenizer_json(const std::string& model, std::string& place) {
+  place = companion_place(model, "tokenizer.json");
+  if (auto json = read_companion_json(model, "tokenizer.json")) return *std::move(json);
+  if (io::exists(io::join_path(model, "vocab.json"))) {
+    place = model + ": vocab.json";
+    return read_vocab_files(model);
   }
-  return parse_tokenizer(io::read_json(path), path);
+  return io::read_json(place);  // which raises the error
+}
+
+TokenizerSpec read_tokenizer_folder(const std::string& folder) {
+  std::string place;
+  const io::Json json = read_tokenizer_json(folder, place);
+  return parse_tokenizer(json, place);
 }
 
 }  // namespace hone::text

@@ -35,7 +35,8 @@ struct TokenizerSpec {
   std::vector<int32_t> prefix_ids;  // put before every text by the post-processor
 };
 
-// From FOLDER/tokenizer.json, or vocab.json and merges.txt.
+// From tokenizer.json, or vocab.json and merges.txt; of a folder or a GGUF file. `place` becomes what errors call it.
+io::Json read_tokenizer_json(const std::string& model, std::string& place);
 TokenizerSpec read_tokenizer_folder(const std::string& folder);
 // `name` is what errors call the file.
 TokenizerSpec parse_tokenizer(const io::Json& json, const std::string& name);
