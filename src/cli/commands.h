@@ -93,6 +93,12 @@ struct TokenizeArgs {
 };
 int run_tokenize(const TokenizeArgs& args);
 
+struct ConvertArgs {
+  std::string in, out;  // one of them ends with .gguf
+  std::string outtype;  // of a GGUF file that is written; empty: f16
+};
+int run_convert(const ConvertArgs& args);
+
 struct RenderArgs {
   std::string tokenizer, chat_template;
   std::vector<std::string> files;      // JSONL rows (none: `user`, or standard input)

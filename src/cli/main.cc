@@ -76,6 +76,7 @@ struct AllArgs {
   serve::ServeOptions serve;
   TokenizeArgs tokenize;
   RenderArgs render;
+  ConvertArgs convert;
   DataMakeArgs data;
   SelftestArgs selftest;
   BenchArgs bench;
@@ -126,7 +127,7 @@ void add_sampling(CLI::App* command, SamplingArgs& a, bool with_stops) {
 
 void add_serving(CLI::App& app, AllArgs& a, int& exit_code) {
   CLI::App* s = add(app, "serve", "answer requests over HTTP as OpenAI's API does", a.serve, run_serve, exit_code);
-  s->add_option("model,--model", a.serve.model, "Hugging Face folder")->required();
+  s->add_option("model,--model", a.serve.model, "Hugging Face folder or GGUF file")->required();
   s->add_option("--served-model-name", a.serve.served_name, "what clients call the model (default: the folder)");
   s->add_option("--host", a.serve.host, "address to listen on; 0.0.0.0 is all of them")->capture_default_str();
   s->add_option("--port", a.serve.port, "0: any that is free")->capture_default_str();
@@ -149,7 +150,7 @@ void add_serving(CLI::App& app, AllArgs& a, int& exit_code) {
       ->capture_default_str();
 
   CLI::App* c = add(app, "chat", "a conversation in the terminal", a.chat, run_chat, exit_code);
-  c->add_option("model,--model", a.chat.model, "Hugging Face folder")->required();
+  c->add_option("model,--model", a.chat.model, "Hugging Face folder or GGUF file")->required();
   c->add_option("--system", a.chat.system, "system text");
   c->add_option("--temperature", a.chat.temperature, "0 is greedy")->capture_default_str();
   c->add_option("--max-new-tokens", a.chat.max_new_tokens, "limit of an answer (default: what the context leaves)");
@@ -164,7 +165,7 @@ void add_serving(CLI::App& app, AllArgs& a, int& exit_code) {
 
 void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   CLI::App* e = add(app, "eval", "score a model on data: mean@n and pass@n", a.eval, run_eval, exit_code);
-  e->add_option("--model", a.eval.model, "Hugging Face folder")->required();
+  e->add_option("--model", a.eval.model, "Hugging Face folder or GGUF file")->required();
   e->add_option("--data", a.eval.data, "JSONL files")->required();
   e->add_option("--n", a.eval.n, "samples per prompt")->capture_default_str();
   e->add_option("--temperature", a.eval.temperature, "0 is greedy (default: 0 for n = 1, else 1)");
@@ -186,7 +187,7 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   add_sampling(e, a.eval.sampling, false);
 
   CLI::App* g = add(app, "generate", "answer prompts", a.generate, run_generate, exit_code);
-  g->add_option("--model", a.generate.model, "Hugging Face folder")->required();
+  g->add_option("--model", a.generate.model, "Hugging Face folder or GGUF file")->required();
   CLI::Option* prompts = g->add_option("prompts", a.generate.prompts, "prompts (none: one a line from standard input)");
   g->add_option("--n", a.generate.n, "samples per prompt")->capture_default_str();
   g->add_option("--temperature", a.generate.temperature, "0 is greedy")->capture_default_str();
@@ -219,13 +220,19 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
       ->needs(jsonl);
 
   CLI::App* t = add(app, "tokenize", "text to ids and back", a.tokenize, run_tokenize, exit_code);
-  t->add_option("--tokenizer,--model", a.tokenize.tokenizer, "folder with tokenizer.json")->required();
+  t->add_option("--tokenizer,--model", a.tokenize.tokenizer, "folder with tokenizer.json, or GGUF file")->required();
   t->add_option("texts", a.tokenize.texts, "texts, or with --decode ids (none: standard input)");
   t->add_flag("--jsonl", a.tokenize.jsonl, "{\"text\"} lines in, {\"ids\"} lines out");
   t->add_flag("--decode", a.tokenize.decode, "ids to text; with --jsonl {\"ids\"} lines in, {\"text\"} lines out");
   t->add_flag("!--no-special", a.tokenize.allow_special,
               "text of special tokens is text like any other; with --decode they give no text");
   add_render(app, a.render, exit_code);
+
+  CLI::App* c = add(app, "convert", "a GGUF file to a Hugging Face folder, or a model to a GGUF file", a.convert,
+                    run_convert, exit_code);
+  c->add_option("in", a.convert.in, "Hugging Face folder or GGUF file")->required();
+  c->add_option("out", a.convert.out, "a folder that is not there yet, or FILE.gguf")->required();
+  c->add_option("--outtype", a.convert.outtype, "of the matrices of the GGUF file: f16 (default), bf16, q8_0 or f32");
 }
 
 void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {

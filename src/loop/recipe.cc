@@ -170,7 +170,7 @@ void add_overlong(Schema& s, RewardRecipe& r) {
 }
 
 void add_rest(Schema& s, Recipe& r) {
-  s.field("actor_rollout_ref.model.path", &r.model.path, "Hugging Face folder to start from.")
+  s.field("actor_rollout_ref.model.path", &r.model.path, "Hugging Face folder or GGUF file to start from.")
       .required()
       .path()
       .effect(Effect::nothing)

@@ -36,7 +36,7 @@ void add_data(Schema& s, SftDataRecipe& d) {
 }
 
 void add_model(Schema& s, SftModelRecipe& m) {
-  s.field("model.partial_pretrain", &m.partial_pretrain, "Hugging Face folder to start from.")
+  s.field("model.partial_pretrain", &m.partial_pretrain, "Hugging Face folder or GGUF file to start from.")
       .path()
       .effect(Effect::nothing)
       .also_called({"path", "model_name_or_path"});

@@ -1,7 +1,9 @@
 #include "loop/starting_weights.h"
 
 #include "io/file.h"
+#include "io/gguf.h"
 #include "loop/checkpoint.h"
+#include "text/companions.h"
 #include "weights/adapter_folder.h"
 #include "weights/hf_config.h"
 #include "weights/hf_folder.h"
@@ -11,7 +13,7 @@ namespace hone {
 
 namespace {
 bool has_weight_files(const std::string& folder) {
-  return io::exists(io::join_path(folder, "model.safetensors")) ||
+  return io::is_gguf(folder) || io::exists(io::join_path(folder, "model.safetensors")) ||
          io::exists(io::join_path(folder, "model.safetensors.index.json"));
 }
 
@@ -19,12 +21,13 @@ bool has_weight_files(const std::string& folder) {
 // of every softmax and whose texts are scored.
 void check_same_model(const std::string& checkpoint, const std::string& folder) {
   const auto differs = [&](const std::string& name) {
-    throw Error(fmt::format("{}: expected the model of {}, found another one", io::join_path(folder, name), checkpoint),
-                "undo the change of the model's folder, or train the other model in a run folder of its own");
+    throw Error(
+        fmt::format("{}: expected the model of {}, found another one", text::companion_place(folder, name), checkpoint),
+        "undo the change of the model's folder, or train the other model in a run folder of its own");
   };
   if (weights::load_config(checkpoint) != weights::load_config(folder)) differs("config.json");
   const std::string saved = io::join_path(checkpoint, "tokenizer.json");
-  if (io::exists(saved) && io::read_file(saved) != io::read_file(io::join_path(folder, "tokenizer.json"))) {
+  if (io::exists(saved) && io::read_file(saved) != text::read_companion(folder, "tokenizer.json")) {
     differs("tokenizer.json");
   }
 }

@@ -5,8 +5,10 @@
 
 #include "core/error.h"
 #include "io/file.h"
+#include "io/gguf.h"
 #include "weights/config_reader.h"
 #include "weights/families.h"
+#include "weights/gguf_config.h"
 #include "weights/rope_config.h"
 
 namespace hone::weights {
@@ -164,18 +166,25 @@ int64_t read_pad_token(ConfigReader& in, const ModelConfig& c) {
 }
 
 std::string config_path(const std::string& folder) {
+  if (io::is_gguf(folder)) return folder;
   const std::string path = io::join_path(folder, "config.json");
   if (!io::exists(path)) {
-    throw Error(fmt::format("{}: not found", path), "a Hugging Face model folder holds config.json and safetensors");
+    throw Error(
+        fmt::format("{}: not found", path),
+        "a model is a Hugging Face folder with config.json and safetensors, or a file whose name ends with .gguf");
   }
   return path;
 }
 
 }  // namespace
 
-ModelConfig load_config(const std::string& folder) {
+io::Json read_config_json(const std::string& folder) {
   const std::string path = config_path(folder);
-  return parse_config(io::read_json(path), path);
+  return io::is_gguf(folder) ? config_of_gguf(io::GgufReader(folder)) : io::read_json(path);
+}
+
+ModelConfig load_config(const std::string& folder) {
+  return parse_config(read_config_json(folder), config_path(folder));
 }
 
 ModelConfig parse_config(const io::Json& json, const std::string& path) {
@@ -209,7 +218,7 @@ ModelConfig parse_config(const io::Json& json, const std::string& path) {
 }
 
 std::string defaulted_sizes(const std::string& folder) {
-  const io::Json json = io::read_json(config_path(folder));
+  const io::Json json = read_config_json(folder);
   const ModelConfig c = load_config(folder);
   std::string list;
   for (const auto& [key, value] :

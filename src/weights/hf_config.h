@@ -10,7 +10,9 @@
 
 namespace hone::weights {
 
-// Raises Error listing every fault of folder/config.json.
+// folder/config.json as it is; of a GGUF file what its metadata says in its place.
+io::Json read_config_json(const std::string& folder);
+// Raises Error listing every fault of it.
 ModelConfig load_config(const std::string& folder);
 // The same for a config that is read already; `path` is what errors call it.
 ModelConfig parse_config(const io::Json& json, const std::string& path);

@@ -76,9 +76,8 @@ bool describes(const std::string& folder, const ModelConfig& c) {
 }  // namespace
 
 std::string config_text(const ModelConfig& c, const std::string& source_folder) {
-  io::Json json = !source_folder.empty() && describes(source_folder, c)
-                      ? io::read_json(io::join_path(source_folder, "config.json"))
-                      : family_json(c);
+  io::Json json =
+      !source_folder.empty() && describes(source_folder, c) ? read_config_json(source_folder) : family_json(c);
   json.set("tie_word_embeddings", c.tie_word_embeddings);
   json.set(json.find("dtype") != nullptr ? "dtype" : "torch_dtype", "float32");
   return json.dump(2) + "\n";

@@ -7,6 +7,7 @@
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "io/safetensors.h"
+#include "text/companions.h"
 #include "weights/adapter_folder.h"
 #include "weights/hf_config.h"
 #include "weights/model_files.h"
@@ -24,7 +25,7 @@ constexpr const char* kCompanions[] = {
 Parameter::RowSource rows_of(const Parameter& parameter, const ModelFiles& files) {
   struct Part {
     Piece piece;
-    const io::StoredTensor* tensor;
+    const WeightTensor* tensor;
   };
   std::vector<Part> parts;
   for (const Piece& piece : parameter.pieces()) parts.push_back({piece, &files.at(piece.name)});
@@ -33,25 +34,24 @@ Parameter::RowSource rows_of(const Parameter& parameter, const ModelFiles& files
       const int64_t begin = std::max(first_row, part.piece.row);
       const int64_t end = std::min(first_row + rows, part.piece.row + part.piece.rows);
       if (begin >= end) continue;
-      io::read_floats(*part.tensor, (begin - part.piece.row) * cols, (end - begin) * cols,
-                      out + (begin - first_row) * cols);
+      part.tensor->read((begin - part.piece.row) * cols, (end - begin) * cols, out + (begin - first_row) * cols);
     }
   };
 }
 
 // A tied model may carry a copy of its head; a different one would compute something else.
 void check_spare_head(kernels::Context& ctx, const ModelFiles& files, const Decoder& decoder) {
-  const io::StoredTensor* head = files.find(kHead);
+  const WeightTensor* head = files.find(kHead);
   if (head == nullptr || !decoder.config().tie_word_embeddings) return;
   const Parameter& table = decoder.parameters().front();
   std::atomic<bool> equal = head->size == table.size();
   if (equal) {
-    const io::StoredTensor& embedding = files.at(table.pieces().front().name);
+    const WeightTensor& embedding = files.at(table.pieces().front().name);
     ctx.team.run(table.rows(), [&](int64_t row) {
       const auto cols = static_cast<size_t>(table.cols());
       std::vector<float> values(cols), expected(cols);
-      io::read_floats(*head, row * table.cols(), table.cols(), values.data());
-      io::read_floats(embedding, row * table.cols(), table.cols(), expected.data());
+      head->read(row * table.cols(), table.cols(), values.data());
+      embedding.read(row * table.cols(), table.cols(), expected.data());
       if (std::memcmp(values.data(), expected.data(), cols * sizeof(float)) != 0) equal = false;
     });
   }
@@ -67,7 +67,7 @@ void load_checked(kernels::Context& ctx, Decoder& decoder, const ModelFiles& fil
     parameter.fill(ctx, rows_of(parameter, files));
   }
   check_spare_head(ctx, files, decoder);
-  for (const io::SafetensorsReader& file : files.files()) file.check_unchanged();
+  files.check_unchanged();
 }
 
 }  // namespace
@@ -149,8 +149,8 @@ void save_model(const Decoder& decoder, const std::string& folder, const std::st
 void save_companions(const ModelConfig& config, const std::string& folder, const std::string& source_folder) {
   io::write_file(io::join_path(folder, "config.json"), config_text(config, source_folder));
   for (const char* name : kCompanions) {
-    const std::string from = io::join_path(source_folder, name);
-    if (!source_folder.empty() && io::exists(from)) io::write_file(io::join_path(folder, name), io::read_file(from));
+    const auto text = source_folder.empty() ? std::nullopt : text::read_companion(source_folder, name);
+    if (text) io::write_file(io::join_path(folder, name), *text);
   }
 }
 

@@ -9,6 +9,8 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "weights/gguf_config.h"
+#include "weights/gguf_names.h"
 #include "weights/hf_config.h"
 #include "weights/unexpected_tensor.h"
 
@@ -16,8 +18,8 @@ namespace hone::weights {
 
 namespace {
 
-constexpr const char* kOtherFormats[] = {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.gguf",
-                                         "tf_model.h5", "flax_model.msgpack"};
+constexpr const char* kOtherFormats[] = {"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5",
+                                         "flax_model.msgpack"};
 
 std::string no_files(const std::string& folder) {
   std::string found = "neither";
@@ -35,7 +37,10 @@ bool is_float(io::StoredType type) {
 
 ModelFiles::ModelFiles(const std::string& folder, io::Faults& faults) {
   const std::string single = io::join_path(folder, "model.safetensors");
-  if (io::exists(single)) {
+  if (io::is_gguf(folder)) {
+    list_ = folder;
+    open_gguf(folder, faults);
+  } else if (io::exists(single)) {
     list_ = single;
     open(single, faults);
   } else if (io::exists(single + ".index.json")) {
@@ -55,11 +60,77 @@ void ModelFiles::open(const std::string& path, io::Faults& faults) {
     return;
   }
   for (const io::StoredTensor& tensor : files_.back().tensors()) {
-    const auto [other, fresh] = by_name_.emplace(tensor.name, &tensor);
+    tensors_.push_back(
+        {tensor.name, tensor.file, tensor.shape, tensor.size, tensor.type,
+         [&tensor](int64_t begin, int64_t size, float* out) { io::read_floats(tensor, begin, size, out); }});
+    const auto [other, fresh] = by_name_.emplace(tensor.name, &tensors_.back());
     if (!fresh) {
       faults.add(fmt::format("{}: tensor {}: expected once, found in {} too", path, tensor.name, other->second->file));
     }
   }
+}
+
+namespace {
+
+io::StoredType stored_as(io::GgmlType type) {
+  if (type == io::GgmlType::f16) return io::StoredType::f16;
+  return type == io::GgmlType::bf16 ? io::StoredType::bf16 : io::StoredType::f32;
+}
+
+// Reads elements in Hugging Face's order; `head_dim` as gguf_row takes it.
+void read_gguf(const io::GgufTensor& tensor, int64_t head_dim, int64_t begin, int64_t size, float* out) {
+  const io::GgmlForm& form = io::ggml_form(tensor.type);
+  const int64_t row_bytes = tensor.cols / form.elements * form.bytes;
+  std::vector<float> row(static_cast<size_t>(tensor.cols));
+  const auto read_row = [&](int64_t r, float* to) {
+    io::read_ggml_row(tensor.type, tensor.data + r * row_bytes, tensor.cols, to);
+  };
+  if (tensor.shape.size() < 2) {  // a bias: its elements are what rows are elsewhere
+    read_row(0, row.data());
+    for (int64_t i = 0; i < size; ++i) out[i] = row[static_cast<size_t>(gguf_row(begin + i, head_dim))];
+    return;
+  }
+  for (int64_t done = 0; done < size;) {
+    const int64_t from = gguf_row((begin + done) / tensor.cols, head_dim), first = (begin + done) % tensor.cols;
+    const int64_t count = std::min(size - done, tensor.cols - first);
+    const bool whole = count == tensor.cols;
+    read_row(from, whole ? out + done : row.data());
+    if (!whole) std::copy_n(row.begin() + first, count, out + done);
+    done += count;
+  }
+}
+
+}  // namespace
+
+void ModelFiles::open_gguf(const std::string& path, io::Faults& faults) {
+  try {
+    gguf_ = std::make_unique<io::GgufReader>(path);
+    const ModelConfig config = parse_config(config_of_gguf(*gguf_), path);
+    for (const io::GgufTensor& tensor : gguf_->tensors()) {
+      if (tensor.name == kRopeFactors) continue;
+      const std::string name = hf_tensor_name(tensor.name).value_or(tensor.name);  // unknown ones are named as they are
+      const int64_t head_dim = paired_head_dim(config, name);
+      if (head_dim > 0 && (tensor.shape.empty() || tensor.shape.front() % head_dim != 0)) {
+        faults.add(fmt::format("{}: tensor {}: expected whole heads of {} rows, found {}", path, tensor.name, head_dim,
+                               io::shape_text(tensor.shape)));
+        lost_.insert(name);
+        continue;
+      }
+      tensors_.push_back({name, path, tensor.shape, tensor.rows * tensor.cols, stored_as(tensor.type),
+                          [&tensor, head_dim](int64_t begin, int64_t size, float* out) {
+                            read_gguf(tensor, head_dim, begin, size, out);
+                          }});
+      by_name_.emplace(name, &tensors_.back());
+    }
+  } catch (const Error& error) {
+    faults.add(error);
+    gguf_.reset();
+  }
+}
+
+void ModelFiles::check_unchanged() const {
+  for (const io::SafetensorsReader& file : files_) file.check_unchanged();
+  if (gguf_ != nullptr) gguf_->check_unchanged();
 }
 
 void ModelFiles::open_index(const std::string& folder, io::Faults& faults) {
@@ -104,13 +175,13 @@ void ModelFiles::open_index(const std::string& folder, io::Faults& faults) {
   }
 }
 
-const io::StoredTensor* ModelFiles::find(const std::string& name) const {
+const WeightTensor* ModelFiles::find(const std::string& name) const {
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-const io::StoredTensor& ModelFiles::at(const std::string& name) const {
-  const io::StoredTensor* tensor = find(name);
+const WeightTensor& ModelFiles::at(const std::string& name) const {
+  const WeightTensor* tensor = find(name);
   HONE_CHECK(tensor != nullptr, "tensor {} is not in {}", name, list_);
   return *tensor;
 }
@@ -118,7 +189,7 @@ const io::StoredTensor& ModelFiles::at(const std::string& name) const {
 namespace {
 
 std::string unfitting(const ModelFiles& files, const ParameterSpec& spec, const Piece& piece) {
-  const io::StoredTensor* tensor = files.find(piece.name);
+  const WeightTensor* tensor = files.find(piece.name);
   const std::vector<int64_t> shape = spec.shape(piece);
   if (tensor == nullptr) {
     if (files.is_lost(piece.name)) return "";
@@ -146,13 +217,11 @@ void check_tensors(const ModelFiles& files, const ModelConfig& config, io::Fault
       if (std::string fault = unfitting(files, spec, piece); !fault.empty()) wrong.push_back(std::move(fault));
     }
   }
-  for (const io::SafetensorsReader& file : files.files()) {
-    for (const io::StoredTensor& tensor : file.tensors()) {
-      if (known.contains(tensor.name) || is_ignored(tensor.name)) continue;
-      if (config.tie_word_embeddings && tensor.name == kHead) continue;
-      unexpected.push_back(fmt::format("{}: tensor {}: expected no such tensor, found {}: {}", tensor.file, tensor.name,
-                                       io::shape_text(tensor.shape), why_unexpected(tensor.name, config)));
-    }
+  for (const WeightTensor& tensor : files.tensors()) {
+    if (known.contains(tensor.name) || is_ignored(tensor.name)) continue;
+    if (config.tie_word_embeddings && tensor.name == kHead) continue;
+    unexpected.push_back(fmt::format("{}: tensor {}: expected no such tensor, found {}: {}", tensor.file, tensor.name,
+                                     io::shape_text(tensor.shape), why_unexpected(tensor.name, config)));
   }
   // by turns: a long list is cut when it is shown, and either kind may be the one that explains the other
   for (size_t i = 0; i < std::max(wrong.size(), unexpected.size()); ++i) {
@@ -164,7 +233,7 @@ void check_tensors(const ModelFiles& files, const ModelConfig& config, io::Fault
 ModelFiles open_model_files(const std::string& folder, const ModelConfig& config) {
   io::Faults faults;
   ModelFiles files(folder, faults);
-  if (!files.files().empty()) check_tensors(files, config, faults);
+  if (files.is_open()) check_tensors(files, config, faults);
   if (faults.empty()) return files;
   const std::string defaulted = defaulted_sizes(folder);
   faults.raise_if_any(

@@ -1,31 +1,50 @@
-// ModelFiles: the weight files of a model folder, their headers read and nothing else; and the check that they hold
-// exactly the tensors that config.json asks for. Every fault is found in one go, before anything heavy.
+// ModelFiles: the weight files of a model folder, or a GGUF file, their headers read and nothing else; and the check
+// that they hold exactly the tensors that config.json asks for. Every fault is found in one go, before anything heavy.
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "io/faults.h"
+#include "io/gguf.h"
 #include "io/safetensors.h"
 #include "models/layout.h"
 
 namespace hone::weights {
 
-// Raises one Error that lists all faults of folder/config.json, or of the weight files beside it: a file that is
-// missing or damaged; a tensor that is missing, unexpected (with the reason), of another shape or no float type. A head
-// may be absent or present when the model ties it to the embedding; load_decoder compares one that is present.
+// Raises one Error that lists all faults of folder/config.json (or of a GGUF file in its place), or of the weight files
+// beside it: a file that is missing or damaged; a tensor that is missing, unexpected (with the reason), of another
+// shape or no float type. A head may be absent or present when the model ties it to the embedding; load_decoder
+// compares one that is present.
 void check_model_files(const std::string& folder);
+
+// A tensor as Hugging Face names and orders it, whatever holds it.
+struct WeightTensor {
+  std::string name;
+  std::string file;  // where it stands, for messages
+  std::vector<int64_t> shape;
+  int64_t size = 0;                                                   // elements
+  io::StoredType type = io::StoredType::f32;                          // which holds its values exactly
+  std::function<void(int64_t begin, int64_t size, float* out)> read;  // of a float type; from any thread
+};
 
 class ModelFiles {
  public:
-  // model.safetensors, or the shards under model.safetensors.index.json. What cannot be read goes to `faults`.
+  // model.safetensors, or the shards under model.safetensors.index.json; or `folder` is a GGUF file. What cannot be
+  // read goes to `faults`.
   ModelFiles(const std::string& folder, io::Faults& faults);
 
-  const io::StoredTensor* find(const std::string& name) const;  // nullptr when absent
-  const io::StoredTensor& at(const std::string& name) const;    // must be there
-  const std::deque<io::SafetensorsReader>& files() const { return files_; }
+  const WeightTensor* find(const std::string& name) const;              // nullptr when absent
+  const WeightTensor& at(const std::string& name) const;                // must be there
+  const std::deque<WeightTensor>& tensors() const { return tensors_; }  // in file order
+  bool is_open() const { return gguf_ != nullptr || !files_.empty(); }  // a file of them could be read
+  // After the last read: raises Error when a file was written or replaced meanwhile.
+  void check_unchanged() const;
   // True for a tensor that stands in a file with a fault of its own.
   bool is_lost(const std::string& name) const { return lost_.contains(name); }
   // The file that says where tensors are, for messages.
@@ -33,11 +52,14 @@ class ModelFiles {
 
  private:
   void open(const std::string& path, io::Faults& faults);
+  void open_gguf(const std::string& path, io::Faults& faults);
   void open_index(const std::string& folder, io::Faults& faults);
 
   std::string list_;
   std::deque<io::SafetensorsReader> files_;
-  std::unordered_map<std::string, const io::StoredTensor*> by_name_;
+  std::unique_ptr<io::GgufReader> gguf_;
+  std::deque<WeightTensor> tensors_;
+  std::unordered_map<std::string, const WeightTensor*> by_name_;
   std::set<std::string> lost_;
 };
 
