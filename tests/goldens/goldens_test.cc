@@ -9,6 +9,7 @@
 
 #include "io/safetensors.h"
 #include "kernels/logprob.h"
+#include "support/whole_sequences.h"
 #include "weights/hf_folder.h"
 
 namespace hone {
@@ -25,27 +26,6 @@ struct Golden {
   }
   io::SafetensorsReader file;
 };
-
-// Whole sequences one after the other, every sequence in cache blocks of its own, every row's logits wanted.
-ForwardBatch whole_sequences(const std::vector<int32_t>& ids, const std::vector<int32_t>& cu_seqlens) {
-  ForwardBatch b;
-  b.ids = ids;
-  b.cu_seqlens = cu_seqlens;
-  b.max_blocks = static_cast<int64_t>(ids.size()) / kernels::kKvBlock + 1;
-  int32_t next_block = 0;
-  for (size_t s = 0; s + 1 < cu_seqlens.size(); ++s) {
-    const int32_t length = cu_seqlens[s + 1] - cu_seqlens[s];
-    b.context_lens.push_back(length);
-    for (int32_t p = 0; p < length; ++p) {
-      b.positions.push_back(p);
-      b.slots.push_back(next_block * static_cast<int32_t>(kernels::kKvBlock) + p);
-      b.logit_rows.push_back(static_cast<int32_t>(b.logit_rows.size()));
-    }
-    for (int64_t k = 0; k < b.max_blocks; ++k) b.block_table.push_back(next_block + static_cast<int32_t>(k));
-    next_block += static_cast<int32_t>(b.max_blocks);
-  }
-  return b;
-}
 
 // Relative error in the Euclidean norm.
 double norm_error(const float* got, const std::vector<float>& want) {
@@ -81,7 +61,7 @@ void check(const std::string& folder, const kernels::cpu::Target& target, DType 
   decoder->publish(ctx, 0);
 
   const auto ids = golden.ints("input_ids");
-  const ForwardBatch batch = whole_sequences(ids, golden.ints("cu_seqlens"));
+  const ForwardBatch batch = test::whole_sequences(ids, golden.ints("cu_seqlens"));
   const auto T = batch.num_tokens();
   const int64_t V = decoder->config().vocab_size, D = decoder->config().hidden_size;
   KvCache kv(decoder->config(), dtype, static_cast<int64_t>(batch.block_table.size()));
