@@ -13,9 +13,22 @@ int64_t num_loss(const Trajectory& t) {
   return std::count(t.loss_mask.begin(), t.loss_mask.end(), uint8_t{1});
 }
 
-algorithms::RewardedAnswer rewarded_answer(const Trajectory& t, int64_t group) {
+// Of all ids those with loss.
+std::vector<float> of_tokens(const std::vector<float>& by_id, const Trajectory& t) {
+  if (by_id.empty() || t.loss_mask.empty()) return by_id;
+  std::vector<float> result;
+  for (size_t i = 0; i < by_id.size(); ++i) {
+    if (t.loss_mask[i] != 0) result.push_back(by_id[i]);
+  }
+  return result;
+}
+
+algorithms::RewardedAnswer rewarded_answer(const Trajectory& t, int64_t group, std::optional<float> baseline) {
   algorithms::RewardedAnswer answer;
   answer.group = group;
+  answer.baseline = baseline;
+  answer.token_rewards = of_tokens(t.token_rewards, t);
+  answer.values = of_tokens(t.values, t);
   answer.score = t.reward;
   answer.num_tokens = num_loss(t);
   return answer;
@@ -59,7 +72,7 @@ void set_advantages(std::span<Group> groups, const algorithms::AdvantageEstimato
   std::vector<Trajectory*> places;
   for (size_t g = 0; g < groups.size(); ++g) {
     for (Trajectory& t : groups[g].trajectories) {
-      answers.push_back(rewarded_answer(t, static_cast<int64_t>(g)));
+      answers.push_back(rewarded_answer(t, static_cast<int64_t>(g), groups[g].baseline));
       places.push_back(&t);
     }
   }

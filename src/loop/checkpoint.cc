@@ -23,9 +23,7 @@ constexpr int64_t kFormatVersion = 1;
 constexpr const char* kFirstForm = "all weights, float32 moments";  // of checkpoints that do not say
 constexpr std::string_view kPrefix = "global_step_";
 
-std::string moments_path(const std::string& checkpoint) {
-  return io::join_path(state_folder(checkpoint), "optimizer.safetensors");
-}
+std::string moments_path(const std::string& folder) { return io::join_path(folder, "optimizer.safetensors"); }
 std::string config_path(const std::string& checkpoint) {
   return io::join_path(state_folder(checkpoint), "config.yaml");
 }
@@ -109,6 +107,14 @@ std::vector<int64_t> list_checkpoints(const std::string& folder) {
   return steps;
 }
 
+void save_moments(const std::string& folder, const Decoder& decoder, const Optimizer& optimizer) {
+  check_finite(decoder);
+  io::SafetensorsWriter writer;
+  const auto& parameters = decoder.trained();
+  for (size_t p = 0; p < parameters.size(); ++p) optimizer.moments()[p].add_to(writer, moments_name(parameters[p]));
+  writer.write(moments_path(folder));
+}
+
 void save_checkpoint(const std::string& folder, const TrainingState& state, const Decoder& decoder,
                      const Optimizer& optimizer, const SaveOptions& options,
                      const std::function<void(const std::string& folder)>& more) {
@@ -126,10 +132,7 @@ void save_checkpoint(const std::string& folder, const TrainingState& state, cons
     weights::save_model(decoder, merged, options.source_folder);
   }
   io::make_folders(state_folder(checkpoint.path()));
-  io::SafetensorsWriter writer;
-  const auto& parameters = decoder.trained();
-  for (size_t p = 0; p < parameters.size(); ++p) optimizer.moments()[p].add_to(writer, moments_name(parameters[p]));
-  writer.write(moments_path(checkpoint.path()));
+  save_moments(state_folder(checkpoint.path()), decoder, optimizer);
   io::write_json(io::join_path(state_folder(checkpoint.path()), "state.json"), to_json(state));
   io::write_file(config_path(checkpoint.path()), state.config);
   if (!state.speculation.empty()) io::write_file(speculation_path(checkpoint.path()), state.speculation);
@@ -189,7 +192,11 @@ TrainingState check_checkpoint(const std::string& checkpoint) {
   io::parse_yaml(state.config, config_path(checkpoint));
   const bool is_adapter = weights::is_adapter_folder(checkpoint);
   const io::SafetensorsReader weights(is_adapter ? io::join_path(checkpoint, "adapter_model.safetensors") : checkpoint);
-  const io::SafetensorsReader moments(moments_path(checkpoint));
+  const io::SafetensorsReader moments(moments_path(state_folder(checkpoint)));
+  const std::string critic = io::join_path(state_folder(checkpoint), "critic");
+  if (io::is_folder(critic)) {
+    const io::SafetensorsReader critic_weights(critic), critic_moments(moments_path(critic));
+  }
   return state;
 }
 
@@ -214,11 +221,15 @@ std::optional<int64_t> newest_sound_checkpoint(const std::string& folder, int64_
   return sound == steps.rend() ? std::nullopt : std::optional(*sound);
 }
 
-void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const TrainingState& state,
-                    Optimizer& optimizer) {
-  const io::SafetensorsReader file(moments_path(checkpoint));
+void load_moments(const std::string& folder, const Decoder& decoder, Optimizer& optimizer) {
+  const io::SafetensorsReader file(moments_path(folder));
   const auto& parameters = decoder.trained();
   for (size_t p = 0; p < parameters.size(); ++p) optimizer.moments()[p].read_from(file, moments_name(parameters[p]));
+}
+
+void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const TrainingState& state,
+                    Optimizer& optimizer) {
+  load_moments(state_folder(checkpoint), decoder, optimizer);
   optimizer.set_num_steps(state.optimizer_steps);
 }
 

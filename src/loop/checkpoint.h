@@ -7,6 +7,9 @@
 //     (rollout/speculation_file.h)
 //   training_state/answer_lengths.json, training_state/unfinished.json, training_state/early_stopping.json, where a run
 //     has such (loop/training_rollout.h, loop/early_stopping.h)
+//   training_state/critic/             model.safetensors, optimizer.safetensors and state.json of a critic
+//     (loop/critic_training.h)
+//   training_state/kl_controller.json  weight of an adaptive KL in the reward (loop/kl_reward.h)
 //   training_state/complete            written last; a folder without it is not a checkpoint
 // The folder appears whole or not at all, so saving never harms an older one.
 #pragma once
@@ -70,6 +73,10 @@ std::optional<int64_t> newest_sound_checkpoint(const std::string& folder, int64_
 // Moments and step count; the weights are loaded like any model's.
 void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const TrainingState& state,
                     Optimizer& optimizer);
+
+// Moments of any decoder in a folder of the training state; saving raises Error where its weights are not finite.
+void save_moments(const std::string& folder, const Decoder& decoder, const Optimizer& optimizer);
+void load_moments(const std::string& folder, const Decoder& decoder, Optimizer& optimizer);
 
 // Removes the complete checkpoints that are older than the `keep` newest sound ones (0: none). What is damaged does not
 // count and, where nothing sound is newer, is not removed: the last good checkpoint always stays. Raises Error when one

@@ -42,7 +42,11 @@ void report_groups(std::span<const Group> groups, int64_t max_prompt_length, Met
       const auto length = static_cast<int64_t>(t.response_ids.size());
       const auto prompt_length = static_cast<int64_t>(t.prompt_ids.size());
       if (t.score.value && length > 0) score.add(double{*t.score.value});
-      if (t.reward && length > 0) reward.add(double{*t.reward});
+      if (t.reward && length > 0) {
+        double total = double{*t.reward};
+        for (const float beside : t.token_rewards) total += double{beside};
+        reward.add(total);
+      }
       add_tokens(advantage, t.advantage, t.advantages, length);
       t.returns.empty() ? add_tokens(returns, t.advantage, t.advantages, length)
                         : add_tokens(returns, 0, t.returns, length);

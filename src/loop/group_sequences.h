@@ -19,16 +19,21 @@ inline TrainSequence sequence_of(const Trajectory& t) {
   s.advantage = t.advantage;
   s.advantages = t.advantages;
   s.weights = t.weights;
+  s.values = t.values;
+  s.returns = t.returns.empty() ? t.advantages : t.returns;
   s.temperature = t.temperature;
   return s;
 }
 
 // Answers without ids, taken back or without a score take no part; those of a flat group do, with advantage 0: they
 // count in the normalisers.
+inline bool takes_part(const Trajectory& t) {
+  return !t.response_ids.empty() && t.finish != FinishReason::aborted && t.score.value.has_value();
+}
+
 inline void append_sequences(const Group& group, std::vector<TrainSequence>& sequences) {
   for (const Trajectory& t : group.trajectories) {
-    if (t.response_ids.empty() || t.finish == FinishReason::aborted || !t.score.value) continue;
-    sequences.push_back(sequence_of(t));
+    if (takes_part(t)) sequences.push_back(sequence_of(t));
   }
 }
 

@@ -22,6 +22,15 @@ std::optional<OverlongBuffer> overlong_buffer(const Recipe& recipe) {
   return OverlongBuffer{recipe.max_resp_len(), overlong.len, overlong.penalty_factor};
 }
 
+TrainerOptions critic_trainer_options(const Recipe& recipe, const TrainerOptions& actor) {
+  TrainerOptions options = trainer_options(recipe.critic.optim, recipe.critic.grad_clip, actor.micro_batch_tokens);
+  options.micro_batch_sequences = actor.micro_batch_sequences;
+  options.share_prompts = actor.share_prompts;
+  options.recompute = actor.recompute;
+  options.valid_vocab = actor.valid_vocab;
+  return options;
+}
+
 namespace {
 
 int64_t longest_sequence(const Recipe& recipe) {
@@ -77,7 +86,7 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   options.folder = recipe.model.path;
   options.load_format = recipe.model.load_format;
   options.needs_weight_files =
-      flags.check_only || actor.use_kl_loss || starts_from_model(recipe.trainer) || recipe.model.lora.is_on();
+      flags.check_only || recipe.has_reference() || starts_from_model(recipe.trainer) || recipe.model.lora.is_on();
   options.custom_chat_template = recipe.model.custom_chat_template.value_or("");
   options.chat_arguments = recipe.data.apply_chat_template_kwargs;
   options.longest_key = "data.max_prompt_length + data.max_response_length";
@@ -91,14 +100,20 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
   if (!actor.use_dynamic_bsz) options.trainer.micro_batch_sequences = actor.ppo_micro_batch_size_per_gpu.value_or(0);
   options.step_ids = static_cast<double>(actor.ppo_mini_batch_size) * static_cast<double>(recipe.rollout.n) *
                      static_cast<double>(longest_sequence(recipe));
-  const bool scores = actor.use_kl_loss || scores_old_logprobs(recipe) ||
+  const bool scores = recipe.has_reference() || recipe.has_critic() || scores_old_logprobs(recipe) ||
                       recipe.algorithm.rollout_correction.bypass_mode ||
                       algorithms::find_policy_loss(actor.policy_loss.loss_mode)->whole_batch;
   if (scores) {
     options.score_ids = static_cast<double>(recipe.data.train_batch_size) * static_cast<double>(recipe.rollout.n) *
                         static_cast<double>(longest_sequence(recipe));
   }
-  options.reference = actor.use_kl_loss && !recipe.model.lora.is_on();
+  options.reference = recipe.has_reference() && !recipe.model.lora.is_on();
+  if (recipe.has_critic()) {
+    const TrainerOptions critic = critic_trainer_options(recipe, options.trainer);
+    options.critic = {recipe.critic_folder(), critic.optimizer.moments,
+                      static_cast<double>(recipe.critic_mini_batch_size()) * static_cast<double>(recipe.rollout.n) *
+                          static_cast<double>(longest_sequence(recipe))};
+  }
   options.engine = engine_options(recipe);
   options.kv_share = recipe.rollout.gpu_memory_utilization;
   if (!recipe.rollout.ignore_eos) {

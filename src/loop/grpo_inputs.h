@@ -25,4 +25,7 @@ int64_t groups_in_flight(const Recipe& recipe);
 // Of overlong shaping, where it is on.
 std::optional<OverlongBuffer> overlong_buffer(const Recipe& recipe);
 
+// Of a critic's trainer, whose micro-batches are the actor's.
+TrainerOptions critic_trainer_options(const Recipe& recipe, const TrainerOptions& actor);
+
 }  // namespace hone

@@ -23,11 +23,15 @@ namespace {
 
 // One dense line a step.
 std::string step_line(const Metrics& m, int64_t total_steps) {
-  std::string line = fmt::format(
-      "step {:>4}/{}  score {:.3f}  len {:.1f}  loss {:+.4f}  entropy {:.3f}  clip {:.2f}%  grad {:.3f}  flat {:.0f}%",
-      m.get("training/global_step"), total_steps, m.has("critic/score/mean") ? m.get("critic/score/mean") : 0.0,
-      m.get("response_length/mean"), m.get("actor/pg_loss"), m.get("actor/entropy"), 100 * m.get("actor/pg_clipfrac"),
-      m.get("actor/grad_norm"), 100 * m.get("training/flat_group_ratio"));
+  std::string line =
+      fmt::format("step {:>4}/{}  score {:.3f}  len {:.1f}", m.get("training/global_step"), total_steps,
+                  m.has("critic/score/mean") ? m.get("critic/score/mean") : 0.0, m.get("response_length/mean"));
+  if (m.has("critic/vf_loss")) line += fmt::format("  value loss {:.4f}", m.get("critic/vf_loss"));
+  if (m.has("actor/pg_loss")) {  // not while a critic warms up
+    line += fmt::format("  loss {:+.4f}  entropy {:.3f}  clip {:.2f}%  grad {:.3f}  flat {:.0f}%",
+                        m.get("actor/pg_loss"), m.get("actor/entropy"), 100 * m.get("actor/pg_clipfrac"),
+                        m.get("actor/grad_norm"), 100 * m.get("training/flat_group_ratio"));
+  }
   for (const auto& [name, value] : m.values()) {
     if (name.starts_with("val-core/") && name.find("/mean@") != std::string::npos) {
       line += fmt::format("  val {:.3f}", value);
@@ -38,6 +42,14 @@ std::string step_line(const Metrics& m, int64_t total_steps) {
     if (m.get(name) > 0) line += fmt::format("  {} {}", m.get(name), text);
   }
   return line + fmt::format("  {:.0f} tok/s  {:.2f} s", m.get("perf/throughput"), m.get("timing_s/step"));
+}
+
+// A step of the critic's warm-up leaves the policy as it is.
+void skip_update(Metrics& metrics) {
+  metrics.set("timing_s/update_actor", 0);
+  for (const char* name : {"num_updates", "num_steps_zero_gradient", "num_steps_not_finite"}) {
+    metrics.set(std::string("training/") + name, 0);
+  }
 }
 
 void report_probs_difference(const TrainStep& step, Metrics& metrics) {
@@ -87,7 +99,10 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
     }
   }
   objective_ = policy_objective(recipe);
-  if (recipe.actor.use_kl_loss) reference_.emplace(ctx, recipe.model, seed(), dtype);
+  if (recipe.has_reference()) reference_.emplace(ctx, recipe.model, seed(), dtype);
+  if (recipe.algorithm.use_kl_in_reward) kl_reward_.emplace(recipe.algorithm);
+  if (kl_reward_ && run.checkpoint()) kl_reward_->restore(state_folder(*run.checkpoint()));
+  if (recipe.has_critic()) critic_.emplace(recipe, inputs, ctx, run, dtype);
 }
 
 Metrics GrpoTraining::step(int64_t global_step) {
@@ -109,15 +124,26 @@ Metrics GrpoTraining::step(int64_t global_step) {
   if (const std::string absence = find_absence(groups, recipe_.reward.max_absent_ratio); !absence.empty()) {
     throw StoppedByGuard(absence, "mend the scorer; the run then goes on");
   }
-  update(groups, global_step, metrics);
-  for (const char* phase : {"adv", "update_actor"}) {
+  if (critic_) {
+    Timed timed(metrics, "update_critic");
+    critic_->update(groups, global_step, metrics);
+  }
+  if (critic_ && global_step < recipe_.trainer.critic_warmup) {
+    skip_update(metrics);
+  } else {
+    update(groups, global_step, metrics);
+  }
+  for (const char* phase : {"adv", "update_actor", "values", "update_critic"}) {
+    const std::string seconds = std::string("timing_s/") + phase;
+    if (!metrics.has(seconds)) continue;
     metrics.set(std::string("timing_per_token_ms/") + phase,
-                1000 * metrics.get(std::string("timing_s/") + phase) / metrics.get("perf/total_num_tokens"));
+                1000 * metrics.get(seconds) / metrics.get("perf/total_num_tokens"));
   }
   const int64_t test_freq = recipe_.trainer.test_freq;
   if (test_freq > 0 && (global_step % test_freq == 0 || run_.is_last(global_step))) validate(global_step, metrics);
   speculation_ = engine_.speculation_state();
   rollout_.end_step();
+  if (kl_reward_) kl_reward_->end_step();
   return metrics;
 }
 
@@ -138,7 +164,7 @@ void GrpoTraining::shuffle_scores(std::vector<Group>& groups, int64_t global_ste
 
 void GrpoTraining::prepare(std::vector<Group>& groups, Metrics& metrics) {
   const bool scores_old = scores_old_logprobs(recipe_);
-  if (recipe_.rollout.free_cache_engine && (reference_ || scores_old)) engine_.free_cache();
+  if (recipe_.rollout.free_cache_engine && (reference_ || critic_ || scores_old)) engine_.free_cache();
   if (scores_old) {
     Timed timed(metrics, "old_log_prob");
     set_old_logprobs(trainer_, recipe_, decoder_->version(), groups, metrics);
@@ -147,7 +173,12 @@ void GrpoTraining::prepare(std::vector<Group>& groups, Metrics& metrics) {
     Timed timed(metrics, "ref");
     reference_->score(trainer_, groups);
   }
+  if (critic_) {
+    Timed timed(metrics, "values");
+    critic_->set_values(groups);
+  }
   Timed timed(metrics, "adv");
+  if (kl_reward_) kl_reward_->apply(groups, metrics);
   set_advantages(groups, *algorithms::find_advantage_estimator(recipe_.algorithm.adv_estimator),
                  advantage_options(recipe_.algorithm), metrics);
 }
@@ -196,7 +227,7 @@ void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step,
   metrics.set("actor/pg_clipfrac", clipped.mean());
   metrics.set("actor/pg_clipfrac_lower", clipped_lower.mean());
   metrics.set("actor/ppo_kl", kl.mean());
-  if (reference_) {
+  if (objective_.kl) {
     metrics.set("actor/kl_loss", kl_loss.mean());
     metrics.set("actor/kl_coef", objective_.kl_coef);
   }
@@ -265,7 +296,11 @@ int GrpoTraining::loop() {
                      state.speculation = speculation_ ? speculation_text(*speculation_) : "";
                      save_checkpoint(folder, state, *decoder_, trainer_.optimizer(),
                                      {recipe_.model.path, recipe_.model.lora.lora_save_merged},
-                                     [&](const std::string& more) { rollout_.save(more); });
+                                     [&](const std::string& more) {
+                                       rollout_.save(more);
+                                       if (kl_reward_) kl_reward_->save(more);
+                                       if (critic_) critic_->save(critic_folder(more));
+                                     });
                    },
                    [&](const Metrics& metrics) { return step_line(metrics, run_.total_steps()); });
 }

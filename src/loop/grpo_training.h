@@ -5,8 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "loop/critic_training.h"
 #include "loop/evaluate.h"
 #include "loop/grpo_inputs.h"
+#include "loop/kl_reward.h"
 #include "loop/reference.h"
 #include "loop/run.h"
 #include "loop/training_rollout.h"
@@ -39,7 +41,9 @@ class GrpoTraining {
   std::unique_ptr<Decoder> decoder_;
   Trainer trainer_;
   Engine engine_;
-  std::optional<Reference> reference_;  // with a KL loss
+  std::optional<Reference> reference_;  // with a KL loss or KL in the reward
+  std::optional<KlReward> kl_reward_;
+  std::optional<CriticTraining> critic_;
   TrainingRollout rollout_;
   Objective objective_;
 };

@@ -7,6 +7,7 @@
 #include "loop/process_memory.h"
 #include "loop/starting_weights.h"
 #include "weights/hf_config.h"
+#include "weights/model_files.h"
 
 namespace hone {
 
@@ -32,9 +33,17 @@ double trained_parameters(const ModelConfig& config, const LoraConfig& lora) {
                                            : config.num_parameters());
 }
 
+double critic_bytes(const InputOptions& options, const ModelConfig& critic, TrainerOptions trainer) {
+  trainer.optimizer.moments = options.critic->moments;
+  const TrainerWork work{static_cast<double>(options.longest_sequence), options.critic->step_ids, options.score_ids, 0};
+  return Decoder::weight_bytes(critic, options.dtype, DecoderUse::train) +
+         Trainer::memory_bytes(critic, options.dtype, trainer, work);
+}
+
+// `critic` has a configuration where there is one.
 std::vector<MemoryPart> memory_parts(const InputOptions& options, const ModelConfig& config,
-                                     const TrainerOptions& trainer, const LoraConfig& lora,
-                                     const std::optional<EngineOptions>& engine) {
+                                     const std::optional<ModelConfig>& critic, const TrainerOptions& trainer,
+                                     const LoraConfig& lora, const std::optional<EngineOptions>& engine) {
   const double trained = trained_parameters(config, lora);
   const bool is_lora = lora.rank > 0;
   const double own = Decoder::weight_bytes(config, options.dtype, is_lora ? DecoderUse::sample : DecoderUse::train);
@@ -49,17 +58,31 @@ std::vector<MemoryPart> memory_parts(const InputOptions& options, const ModelCon
   if (options.reference) {
     parts.push_back({"reference model", Decoder::weight_bytes(config, options.dtype, DecoderUse::sample)});
   }
+  if (critic) parts.push_back({"critic", critic_bytes(options, *critic, trainer)});
   return parts;
 }
 
 // Keeps as much as fits where the user leaves the choice. Raises Error when the run does not fit.
-void choose_recompute(const InputOptions& options, const ModelConfig& config, const LoraConfig& lora,
-                      const std::optional<EngineOptions>& engine, TrainerOptions& trainer) {
+void choose_recompute(const InputOptions& options, const ModelConfig& config, const std::optional<ModelConfig>& critic,
+                      const LoraConfig& lora, const std::optional<EngineOptions>& engine, TrainerOptions& trainer) {
   for (const Recompute mode : {Recompute::none, Recompute::selective, Recompute::full}) {
     trainer.recompute = options.recompute.value_or(mode);
-    if (fits_memory(memory_parts(options, config, trainer, lora, engine))) return;
+    if (fits_memory(memory_parts(options, config, critic, trainer, lora, engine))) return;
   }
-  check_memory(memory_parts(options, config, trainer, lora, engine));
+  check_memory(memory_parts(options, config, critic, trainer, lora, engine));
+}
+
+// A critic of its own folder has to know the same ids, and to hold as long a sequence.
+ModelConfig load_critic_config(const InputOptions& options, const Tokenizer& tokenizer) {
+  const std::string& folder = options.critic->folder;
+  ModelConfig config = weights::load_config(folder);
+  if (folder != options.folder) {
+    check_vocabulary(folder, tokenizer, config);
+    check_context(options, config);
+    if (options.load_format != "dummy" && options.needs_weight_files) weights::open_value_files(folder, config);
+  }
+  config.value_head = true;
+  return config;
 }
 
 }  // namespace
@@ -93,7 +116,9 @@ ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_
   if (has_config) {
     if (engine) engine->num_kv_blocks = planned_kv_blocks(options, config);
     checks.run([&] { check_vocabulary(folder, *tokenizer, config); });
-    checks.run([&] { choose_recompute(options, config, lora, engine, trainer); });
+    std::optional<ModelConfig> critic;
+    if (options.critic) checks.run([&] { critic = load_critic_config(options, *tokenizer); });
+    checks.run([&] { choose_recompute(options, config, critic, lora, engine, trainer); });
   }
   checks.run([&] {
     end_ids = find_end_ids(folder, *tokenizer);

@@ -17,6 +17,13 @@
 
 namespace hone {
 
+// Another model that trains, with a head of one value.
+struct CriticInputOptions {
+  std::string folder;  // what it begins with
+  MomentForm moments = MomentForm::f32;
+  double step_ids = 0;  // as TrainerWork has them
+};
+
 struct InputOptions {
   std::string folder;       // of config.json, tokenizer and, unless load_format is dummy, weights
   std::string load_format;  // as starting_weights.h takes it
@@ -29,8 +36,9 @@ struct InputOptions {
   TrainerOptions trainer;              // all but valid_vocab and recompute
   std::optional<Recompute> recompute;  // nothing: the first that fits the memory
   LoraRecipe lora;
-  double step_ids = 0, score_ids = 0;      // as TrainerWork has them
-  bool reference = false;                  // the starting weights stay in memory as a second model
+  double step_ids = 0, score_ids = 0;  // as TrainerWork has them
+  bool reference = false;              // the starting weights stay in memory as a second model
+  std::optional<CriticInputOptions> critic;
   std::optional<EngineOptions> engine;     // of a run that samples; its KV blocks are what it could use
   double kv_share = 1;                     // of the machine's memory: at most so much for the KV cache
   std::optional<std::string> end_id_hint;  // what to do without an end id; nothing where none is needed

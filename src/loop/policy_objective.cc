@@ -19,7 +19,7 @@ algorithms::RolloutCorrection rollout_correction(const CorrectionRecipe& recipe)
 }
 
 algorithms::AdvantageOptions advantage_options(const AlgorithmRecipe& recipe) {
-  return {.norm_by_std = recipe.norm_adv_by_std_in_grpo, .gamma = recipe.gamma};
+  return {.norm_by_std = recipe.norm_adv_by_std_in_grpo, .gamma = recipe.gamma, .lambda = recipe.lam};
 }
 
 Objective policy_objective(const Recipe& recipe) {

@@ -3,12 +3,14 @@
 #include "config/load.h"
 #include "core/error.h"
 #include "loop/recipe_algorithms.h"
+#include "loop/recipe_critic.h"
 #include "loop/recipe_rollout.h"
 
 namespace hone {
 namespace {
 
 using config::Effect;
+using config::Field;
 using config::Schema;
 
 void add_data(Schema& s, DataRecipe& d, const FilterGroupsRecipe& filter) {
@@ -270,6 +272,7 @@ Schema schema_of(Recipe& recipe) {
   add_actor(schema, recipe.actor);
   add_policy_loss_fields(schema, recipe.actor, recipe.algorithm);
   add_optim_fields(schema, "actor_rollout_ref.actor.optim.", recipe.actor.optim, "lr_scheduler_type");
+  add_critic_fields(schema, recipe);
   add_rollout_fields(schema, recipe.rollout);
   add_speculation_fields(schema, recipe.rollout.speculative_config);
   add_trainer(schema, recipe.trainer);

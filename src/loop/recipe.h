@@ -74,6 +74,17 @@ struct ActorRecipe {
   double high() const { return clip_ratio_high.value_or(clip_ratio); }
 };
 
+struct CriticRecipe {  // without a value: as the actor
+  CriticRecipe() { optim.lr = 1e-5; }
+  std::optional<std::string> path;
+  OptimRecipe optim;
+  double grad_clip = 1.0;
+  std::optional<int64_t> ppo_mini_batch_size, ppo_epochs;
+  bool shuffle = false;
+  double cliprange_value = 0.5;
+  std::optional<std::string> loss_agg_mode;
+};
+
 struct ValidationSampling {
   int64_t n = 1;
   bool do_sample = false;
@@ -129,10 +140,18 @@ struct FilterGroupsRecipe {  // dynamic sampling
   bool keep_surplus = false;
 };
 
+struct KlControlRecipe {
+  std::string type = "fixed";
+  double kl_coef = 0.001, target_kl = 0.1, horizon = 10000;
+};
+
 struct AlgorithmRecipe {
   std::string adv_estimator = "grpo";
   bool norm_adv_by_std_in_grpo = true;
-  double gamma = 1.0;
+  double gamma = 1.0, lam = 1.0;
+  bool use_kl_in_reward = false;
+  std::string kl_penalty = "kl";
+  KlControlRecipe kl_ctrl;
   CorrectionRecipe rollout_correction;
   FilterGroupsRecipe filter_groups;
 };
@@ -154,6 +173,7 @@ struct RewardRecipe {
 
 struct TrainerRecipe : RunRecipe {
   bool val_before_train = true, val_only = false;
+  int64_t critic_warmup = 0;
   std::optional<int64_t> max_actor_ckpt_to_keep;
   std::optional<std::string> rollout_data_dir, validation_data_dir;
   int64_t log_val_generations = 0;
@@ -164,10 +184,15 @@ struct Recipe {
   ModelRecipe model;
   ActorRecipe actor;
   RolloutRecipe rollout;
+  CriticRecipe critic;
   AlgorithmRecipe algorithm;
   RewardRecipe reward;
   TrainerRecipe trainer;
   uint64_t data_seed() const { return static_cast<uint64_t>(data.seed.value_or(trainer.seed)); }
+  bool has_reference() const { return actor.use_kl_loss || algorithm.use_kl_in_reward; }
+  bool has_critic() const { return algorithm.adv_estimator == "gae"; }
+  const std::string& critic_folder() const { return critic.path ? *critic.path : model.path; }  // it begins with
+  int64_t critic_mini_batch_size() const { return critic.ppo_mini_batch_size.value_or(actor.ppo_mini_batch_size); }
   int64_t gen_batch_size() const { return data.gen_batch_size.value_or(data.train_batch_size); }
   int64_t max_resp_len() const { return reward.max_resp_len.value_or(data.max_response_length); }
 };

@@ -66,13 +66,38 @@ void add_correction_fields(Schema& s, CorrectionRecipe& c) {
       .when("rollout_correction.bypass_mode is true", [&c] { return c.bypass_mode; });
 }
 
+void add_kl_in_reward_fields(Schema& s, AlgorithmRecipe& a) {
+  const std::string p = "algorithm.", c = p + "kl_ctrl.";
+  const auto on = [&a] { return a.use_kl_in_reward; };
+  const auto adapts = [&a] { return a.use_kl_in_reward && a.kl_ctrl.type == "adaptive"; };
+  const char *when = "use_kl_in_reward is true", *adaptive = "kl_ctrl.type is adaptive";
+  s.field(p + "use_kl_in_reward", &a.use_kl_in_reward,
+          "Take the KL to the starting weights from the reward of each token; they stay in memory as a second model.");
+  s.field(p + "kl_penalty", &a.kl_penalty, "How it is estimated: kl or k1, abs, mse or k2, low_var_kl or k3.")
+      .one_of({"kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3"})
+      .because("full is declared by verl without an implementation, and a reward has no gradient for +")
+      .when(when, on);
+  s.field(c + "type", &a.kl_ctrl.type,
+          "fixed; adaptive keeps the KL near target_kl by its weight, which checkpoints hold.")
+      .one_of({"fixed", "adaptive"})
+      .when(when, on);
+  s.field(c + "kl_coef", &a.kl_ctrl.kl_coef,
+          "Its weight; adaptive: that of the first step. Refused without it, unless 0 or the default.")
+      .at_least(0)
+      .when(when);
+  s.field(c + "target_kl", &a.kl_ctrl.target_kl, "KL of a token that is aimed at, nats.")
+      .above(0)
+      .when(adaptive, adapts);
+  s.field(c + "horizon", &a.kl_ctrl.horizon, "Answers over which the weight follows an error.")
+      .above(0)
+      .when(adaptive, adapts);
+}
+
 }  // namespace
 
 void add_algorithm_fields(Schema& s, AlgorithmRecipe& a) {
-  std::vector<std::string> estimators = names_of_table(algorithms::advantage_estimators());
-  std::erase_if(estimators, [](const std::string& name) { return name == "gae" || name == "remax"; });
   s.field("algorithm.adv_estimator", &a.adv_estimator, "Advantage of an answer (verl's default is gae).")
-      .one_of(estimators)
+      .one_of(names_of_table(algorithms::advantage_estimators()))
       .because("the others are not there yet");
   const OneOf normed("adv_estimator", &a.adv_estimator, {"grpo", "grpo_vectorized", "grpo_passk"});
   s.field("algorithm.norm_adv_by_std_in_grpo", &a.norm_adv_by_std_in_grpo,
@@ -83,6 +108,12 @@ void add_algorithm_fields(Schema& s, AlgorithmRecipe& a) {
       .at_least(0)
       .at_most(1)
       .when(discounts.condition, discounts.holds);
+  const OneOf gae("adv_estimator", &a.adv_estimator, {"gae"});
+  s.field("algorithm.lam", &a.lam, "Lambda of generalised advantages: 1 = returns minus values, 0 = one step ahead.")
+      .at_least(0)
+      .at_most(1)
+      .when(gae.condition, gae.holds);
+  add_kl_in_reward_fields(s, a);
   add_correction_fields(s, a.rollout_correction);
 }
 
@@ -153,6 +184,14 @@ void validate_algorithms(const Recipe& r, io::Faults& faults) {
          fmt::format("actor_rollout_ref.actor.kl_loss_coef: {} is refused: the KL it weighs is off "
                      "(actor_rollout_ref.actor.use_kl_loss is false)",
                      actor.kl_loss_coef));
+  const AlgorithmRecipe& a = r.algorithm;
+  expect(a.use_kl_in_reward || a.kl_ctrl.kl_coef == 0.0 || a.kl_ctrl.kl_coef == KlControlRecipe().kl_coef,
+         fmt::format("algorithm.kl_ctrl.kl_coef: {} is refused: the KL it weighs is off (algorithm.use_kl_in_reward is "
+                     "false)",
+                     a.kl_ctrl.kl_coef));
+  expect(!a.use_kl_in_reward || !a.filter_groups.enable || a.filter_groups.metric != "seq_final_reward",
+         "algorithm.filter_groups.metric = seq_final_reward: expected acc, score or seq_reward, because "
+         "algorithm.use_kl_in_reward is true: the KL is measured of the groups that are kept");
   const CorrectionRecipe& c = r.algorithm.rollout_correction;
   const std::string p = "algorithm.rollout_correction.";
   if (c.rollout_rs) {

@@ -115,11 +115,6 @@ void add_rewards(Schema& s) {
 
 void add_algorithm(Schema& s) {
   const std::string p = "algorithm.";
-  s.accepted(p + "lam", 1.0, "it belongs to gae");
-  s.refused(p + "use_kl_in_reward", {false}, "KL in the reward is not there yet");
-  s.refused(p + "kl_ctrl.kl_coef", {0.001, 0}, "the KL it weighs is off; neutral values are 0 and verl's default");
-  accept(s, p, "KL in the reward is off",
-         {{"kl_penalty", "kl"}, {"kl_ctrl.type", "fixed"}, {"kl_ctrl.horizon", 10000}, {"kl_ctrl.target_kl", 0.1}});
   s.refused(p + "use_pf_ppo", {false}, kNotYet);
   accept(s, p, kOff, {{"pf_ppo.reweight_method", "pow"}, {"pf_ppo.weight_pow", 2.0}});
   const std::string c = p + "rollout_correction.";
@@ -145,8 +140,7 @@ void add_algorithm(Schema& s) {
 void add_trainer(Schema& s) {
   const std::string p = "trainer.";
   accept(s, p, kDevices, {{"nnodes", 1}, {"n_gpus_per_node", 8}, {"balance_batch", true}, {"device", "cuda"}});
-  s.accepted(p + "max_critic_ckpt_to_keep", ValueKind::integer, "GRPO has no critic");
-  s.refused(p + "critic_warmup", {0, 1}, "steps without an update of the policy are not there yet");
+  s.accepted(p + "max_critic_ckpt_to_keep", ValueKind::integer, "the critic is part of the run's checkpoints");
   s.accepted(p + "use_legacy_worker_impl", "auto", "there is one implementation");
   s.accepted(p + "esi_redundant_time", 0, "no platform ends the run");
   s.accepted(p + "ray_wait_register_center_timeout", 300, kNoRay);

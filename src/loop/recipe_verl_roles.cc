@@ -130,7 +130,6 @@ void add_model(Schema& s, const std::string& p) {
   s.accepted(p + "use_liger", false, "there is one implementation");
   accept(s, p, "it changes memory only", {{"tiled_mlp.enabled", false}, {"tiled_mlp.num_shards", 4}});
   s.refused(p + "hf_config_path", ValueKind::text, "config.json is that of the model's folder");
-  s.refused(p + "tokenizer_path", ValueKind::text, "the tokenizer is that of the model's folder");
   s.refused(p + "external_lib", ValueKind::text, "no Python runs in the process");
   for (const char* dropout : {"attention_dropout", "embd_pdrop", "resid_pdrop", "hidden_dropout"}) {
     s.refused(p + "override_config." + dropout, {0.0}, "there is no dropout");
@@ -294,40 +293,9 @@ void add_rollout(Schema& s) {
 
 void add_critic(Schema& s) {
   const std::string p = "critic.";
-  s.refused(p + "enable", {false}, "critics are not there yet");
-  accept(s, p, "GRPO has no critic",
-         {{"rollout_n", ValueKind::integer},
-          {"strategy", "fsdp"},
-          {"optim.lr", 1e-5},
-          {"optim.lr_warmup_steps", -1},
-          {"optim.lr_warmup_steps_ratio", 0.0},
-          {"optim.total_training_steps", -1},
-          {"optim.weight_decay", 0.01},
-          {"optim.betas", Json::array({0.9, 0.999})},
-          {"optim.clip_grad", 1.0},
-          {"optim.min_lr_ratio", ValueKind::number},
-          {"optim.num_cycles", 0.5},
-          {"optim.warmup_style", "constant"},
-          {"optim.lr_scheduler_type", "constant"},
-          {"optim.optimizer", "AdamW"},
-          {"optim.optimizer_impl", "torch.optim"},
-          {"optim.override_optimizer_config.*", ValueKind::any},
-          {"model.path", ValueKind::text},
-          {"model.tokenizer_path", ValueKind::text},
-          {"model.override_config.*", ValueKind::any},
-          {"model.external_lib", ValueKind::text},
-          {"model.trust_remote_code", false},
-          {"model.use_shm", false},
-          {"model.enable_gradient_checkpointing", true},
-          {"model.enable_activation_offload", false},
-          {"model.use_remove_padding", false},
-          {"model.lora_rank", 0},
-          {"model.lora_alpha", 16},
-          {"model.target_modules", ValueKind::any},
-          {"model.tiled_mlp.enabled", false},
-          {"model.tiled_mlp.num_shards", 4},
-          {"ppo_mini_batch_size", 256},
-          {"ppo_micro_batch_size", ValueKind::integer},
+  s.accepted(p + "enable", true, "algorithm.adv_estimator says whether there is a critic");
+  accept(s, p, "micro-batches are cut by actor_rollout_ref.actor.ppo_max_token_len_per_gpu",
+         {{"ppo_micro_batch_size", ValueKind::integer},
           {"ppo_micro_batch_size_per_gpu", ValueKind::integer},
           {"forward_micro_batch_size", ValueKind::integer},
           {"forward_micro_batch_size_per_gpu", ValueKind::integer},
@@ -335,20 +303,29 @@ void add_critic(Schema& s) {
           {"ppo_max_token_len_per_gpu", 32768},
           {"forward_max_token_len_per_gpu", 32768},
           {"ppo_infer_micro_batch_size_per_gpu", ValueKind::integer},
-          {"ppo_infer_max_token_len_per_gpu", ValueKind::integer},
-          {"ppo_epochs", 1},
-          {"shuffle", false},
-          {"data_loader_seed", 42},
-          {"cliprange_value", 0.5},
-          {"loss_agg_mode", "token-mean"},
-          {"grad_clip", 1.0},
-          {"ulysses_sequence_parallel_size", 1},
-          {"nccl_timeout", 600},
-          {"load_weight", true},
-          {"checkpoint.save_contents", ValueKind::list},
-          {"checkpoint.load_contents", ValueKind::list},
-          {"checkpoint.contents", ValueKind::list},
-          {"checkpoint.async_save", false}});
+          {"ppo_infer_max_token_len_per_gpu", ValueKind::integer}});
+  s.accepted(p + "rollout_n", ValueKind::integer, "actor_rollout_ref.rollout.n is the key");
+  s.accepted(p + "data_loader_seed", 42, "trainer.seed is the seed");
+  accept(s, p, kSharded, {{"strategy", "fsdp"}, {"ulysses_sequence_parallel_size", 1}, {"load_weight", true}});
+  accept(s, p, kDevices, {{"nccl_timeout", 600}});
+  s.refused(p + "optim.clip_grad", {1.0}, "critic.grad_clip is the key");
+  add_optimizer(s, p + "optim.");
+  s.renamed(p + "optim.warmup_style", p + "optim.lr_scheduler_type");
+  const std::string m = p + "model.";
+  add_model(s, m);
+  s.accepted(m + "tokenizer_path", ValueKind::text, "a critic reads the ids that the policy wrote");
+  s.accepted(m + "enable_gradient_checkpointing", true, "a critic recomputes what the actor does");
+  s.refused(m + "lora_rank", {0}, "a critic trains all of its weights");
+  accept(s, m, kOff,
+         {{"lora_alpha", 16},
+          {"target_modules", ValueKind::any},
+          {"exclude_modules", ValueKind::any},
+          {"lora_adapter_path", ValueKind::text}});
+  accept(s, p + "checkpoint.", "it is part of the run's checkpoint",
+         {{"save_contents", ValueKind::list},
+          {"load_contents", ValueKind::list},
+          {"contents", ValueKind::list},
+          {"async_save", false}});
   s.alternatives(p + "ppo_micro_batch_size", p + "ppo_micro_batch_size_per_gpu");
   add_fsdp(s, p + "model.fsdp_config.");
   add_megatron(s, p + "megatron.");
@@ -361,6 +338,7 @@ void add_roles(Schema& s) {
   s.refused("actor_rollout_ref.hybrid_engine", {true}, "sampling and training apart are not there yet");
   s.accepted("actor_rollout_ref.nccl_timeout", 600, kDevices);
   add_model(s, "actor_rollout_ref.model.");
+  s.refused("actor_rollout_ref.model.tokenizer_path", ValueKind::text, "the tokenizer is that of the model's folder");
   add_actor(s);
   add_ref(s);
   add_rollout(s);

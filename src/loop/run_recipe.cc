@@ -113,7 +113,10 @@ void add_optim_fields(Schema& s, const std::string& p, OptimRecipe& o, const std
   s.field(p + scheduler_key, &o.lr_scheduler_type, "Learning rate after warm-up.").one_of({"constant", "cosine"});
   const char* when = scheduler_key == "lr_scheduler" ? "lr_scheduler is cosine" : "lr_scheduler_type is cosine";
   const auto is_cosine = [&o] { return o.lr_scheduler_type == "cosine"; };
-  s.field(p + "min_lr_ratio", &o.min_lr_ratio, "Lowest share of lr.").at_least(0).at_most(1).when(when, is_cosine);
+  s.field(p + "min_lr_ratio", &o.min_lr_ratio, "Lowest share of lr; null = 0.")
+      .at_least(0)
+      .at_most(1)
+      .when(when, is_cosine);
   s.field(p + "num_cycles", &o.num_cycles, "Cosine cycles; 0.5 falls once.").at_least(0).when(when, is_cosine);
   s.field(p + "total_training_steps", &o.total_training_steps, "Length of the schedule; below 0 = that of the run.")
       .at_least(-1)

@@ -31,7 +31,7 @@ struct OptimRecipe {
   double weight_decay = 0.01;
   std::vector<double> betas = {0.9, 0.999};
   std::string lr_scheduler_type = "constant";
-  double min_lr_ratio = 0.0;
+  std::optional<double> min_lr_ratio = 0.0;
   double num_cycles = 0.5;
   std::string moments = "float32";
   int64_t total_training_steps = -1;  // of the schedule; below 0: those of the run

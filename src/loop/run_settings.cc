@@ -12,7 +12,7 @@ LrSchedule lr_schedule(const OptimRecipe& optim, int64_t run_steps) {
   schedule.warmup_steps = optim.warmup_steps(run_steps);
   schedule.total_steps = optim.schedule_steps(run_steps);
   schedule.cosine = optim.lr_scheduler_type == "cosine";
-  schedule.min_lr_ratio = optim.min_lr_ratio;
+  schedule.min_lr_ratio = optim.min_lr_ratio.value_or(0.0);
   schedule.num_cycles = optim.num_cycles;
   return schedule;
 }

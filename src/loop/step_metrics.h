@@ -41,6 +41,7 @@ class Spread {
   }
   double mean() const { return count_ == 0 ? 0.0 : sum_ / static_cast<double>(count_); }
   double max() const { return max_; }
+  int64_t count() const { return count_; }
   void report(Metrics& metrics, const std::string& name) const {
     if (count_ == 0) return;
     metrics.set(name + "/mean", mean());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/advantage.h"
 #include "io/file.h"
 #include "loop/evaluate.h"
 #include "loop/group_metrics.h"
@@ -70,6 +71,9 @@ std::vector<Group> TrainingRollout::roll_out(int32_t version, Metrics& metrics) 
     Phase phase = run_phase(metrics);
     observe(phase, lengths);
     groups = std::move(phase.groups);
+  }
+  if (algorithms::find_advantage_estimator(recipe_.algorithm.adv_estimator)->has_baseline) {
+    set_baselines(groups, metrics);
   }
   const EngineStats after = engine_.stats();
   metrics.set("rollout/num_preemptions", static_cast<double>(after.num_preemptions - before.num_preemptions));
@@ -146,6 +150,27 @@ void TrainingRollout::observe(const Phase& phase, LengthReport& lengths) {
     const std::vector<AnswerLength> answers = lengths_of(group);
     if (!answers.empty()) source_.observe(*group.drawn.prompt, answers);
   }
+}
+
+void TrainingRollout::set_baselines(std::span<Group> groups, Metrics& metrics) {
+  Timed timed(metrics, "gen_max");
+  SamplingParams greedy = sampling({});
+  greedy.temperature = 0;
+  greedy.max_new_tokens = recipe_.data.max_response_length;
+  for (const Group& group : groups) engine_.add(group.drawn, 1, greedy);
+  std::vector<Group> answers = engine_.run_all();  // by draw, as the groups are
+  HONE_CHECK(answers.size() == groups.size(), "{} greedy answers to {} prompts", answers.size(), groups.size());
+  for (Group& answer : answers) score_group(answer, inputs_.tokenizer);
+  set_rewards(answers, overlong_buffer(recipe_), false);
+  Spread rewards;
+  int64_t num_absent = 0;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    groups[g].baseline = answers[g].trajectories.front().reward;
+    num_absent += !groups[g].baseline;
+    if (groups[g].baseline) rewards.add(double{*groups[g].baseline});
+  }
+  rewards.report(metrics, "critic/baseline");
+  metrics.set("training/num_absent_baselines", static_cast<double>(num_absent));
 }
 
 void TrainingRollout::carry(Group&& group) {

@@ -71,6 +71,8 @@ class TrainingRollout {
   // Learns from what a phase gave, before anything of it is left out.
   void observe(const Phase& phase, LengthReport& lengths);
   void carry(Group&& group);
+  // The greedy answer to each prompt, and its reward (ReMax).
+  void set_baselines(std::span<Group> groups, Metrics& metrics);
   void report_ages(std::span<const Group> groups, int32_t version, Metrics& metrics) const;
 
   const Recipe& recipe_;

@@ -63,7 +63,7 @@ class Decoder {
   // their keys and values where no later call reads them.
   void forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache& kv, ComputeView y_RD,
                Activations* saved = nullptr) const;
-  // logits_RV of hidden rows y_RD; the head is the embedding table when tied.
+  // logits_RV of hidden rows y_RD; the head is the embedding table when tied. V is config().num_outputs().
   void logits(kernels::Context& ctx, View<float> logits_RV, ConstComputeView y_RD) const;
 
   // Backward of logits: overwrites dy_RD, adds to the head's gradient.

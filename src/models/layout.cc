@@ -31,10 +31,12 @@ ParameterSpec bias(std::vector<Rows> parts) { return {stack(std::move(parts)), 1
 }  // namespace
 
 ModelLayout::ModelLayout(const ModelConfig& c) {
-  embedding = add(matrix({{"model.embed_tokens.weight", c.vocab_size}}, c.hidden_size, c.tie_word_embeddings));
+  const bool is_tied = c.tie_word_embeddings && !c.value_head;
+  embedding = add(matrix({{"model.embed_tokens.weight", c.vocab_size}}, c.hidden_size, is_tied));
   for (int64_t l = 0; l < c.num_layers; ++l) add_layer(c, l);
   final_norm = add(norm("model.norm.weight", c.hidden_size));
-  head = c.tie_word_embeddings ? embedding : add(matrix({{"lm_head.weight", c.vocab_size}}, c.hidden_size));
+  head =
+      is_tied ? embedding : add(matrix({{c.value_head ? kValueHead : kLanguageHead, c.num_outputs()}}, c.hidden_size));
 }
 
 void ModelLayout::add_layer(const ModelConfig& c, int64_t index) {

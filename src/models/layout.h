@@ -10,6 +10,10 @@
 
 namespace hone {
 
+// Tensors of a checkpoint: logits of the vocabulary, or (ModelConfig::value_head) one value.
+inline constexpr const char* kLanguageHead = "lm_head.weight";
+inline constexpr const char* kValueHead = "score.weight";
+
 // Indices into the list of parameters.
 struct LayerLayout {
   size_t input_norm = 0, qkv = 0, o = 0, post_norm = 0, gate_up = 0, down = 0;

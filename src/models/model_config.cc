@@ -24,7 +24,8 @@ int64_t ModelConfig::num_parameters() const {
   if (qkv_bias) layer += qkv_size;
   if (o_bias) layer += hidden_size;
   if (mlp_bias) layer += 2 * intermediate_size + hidden_size;
-  const int64_t tables = (tie_word_embeddings ? 1 : 2) * vocab_size * hidden_size;
+  const bool has_head = value_head || !tie_word_embeddings;
+  const int64_t tables = (vocab_size + (has_head ? num_outputs() : 0)) * hidden_size;
   return tables + num_layers * layer + hidden_size;
 }
 

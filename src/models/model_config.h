@@ -42,10 +42,12 @@ struct ModelConfig {
   bool qkv_bias = false;      // biases of the query, key and value projections
   bool o_bias = false;        // of the attention output
   bool mlp_bias = false;      // of gate, up and down
+  bool value_head = false;    // in place of the language model's: one output, a critic's value (no key of config.json)
   int64_t pad_token_id = -1;  // its row of the table gets no gradient from the look-up; -1: none
 
   int64_t q_size() const { return num_heads * head_dim; }
   int64_t kv_size() const { return num_kv_heads * head_dim; }
+  int64_t num_outputs() const { return value_head ? 1 : vocab_size; }  // of the head
   int64_t num_parameters() const;
   bool operator==(const ModelConfig&) const = default;
 };

@@ -18,6 +18,7 @@ struct TrainSequence {
   std::vector<float> weights;       // [response] importance weights of a rollout correction; empty: 1
   std::vector<float> ref_logprobs;  // [response] of the reference policy; empty without a KL loss
   float temperature = 1.0f;
+  std::vector<float> values, returns;  // [response] of a critic: what it said when the step began, what it is to say
 
   int64_t num_response() const { return static_cast<int64_t>(ids.size()) - num_prompt; }
   int64_t num_loss() const {

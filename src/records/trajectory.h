@@ -50,10 +50,12 @@ struct Trajectory {
   Score score;
   std::optional<float> reward;  // what advantages are made from: the score as shaped; absent where that is
   // What training makes of it; all are [response ids], or empty.
-  float advantage = 0;              // of every id
-  std::vector<float> advantages;    // where they differ
-  std::vector<float> returns;       // where they are not the advantages
-  std::vector<float> ref_logprobs;  // of the reference policy, if there is one
+  std::vector<float> token_rewards;  // beside the reward, as of KL in the reward
+  std::vector<float> values;         // a critic's, of the states that the ids were drawn in
+  float advantage = 0;               // of every id
+  std::vector<float> advantages;     // where they differ
+  std::vector<float> returns;        // where they are not the advantages
+  std::vector<float> ref_logprobs;   // of the reference policy, if there is one
   std::vector<float>
       old_logprobs;                // of the policy at the step's beginning, where that is not the one that drew all ids
   std::vector<uint8_t> loss_mask;  // 1: with loss; empty: all
@@ -64,6 +66,7 @@ struct Trajectory {
 struct Group {
   DrawnPrompt drawn;
   std::vector<Trajectory> trajectories;
+  std::optional<float> baseline = {};  // reward of the greedy answer to the prompt (ReMax)
 };
 
 }  // namespace hone

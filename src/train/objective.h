@@ -13,7 +13,7 @@
 namespace hone {
 
 struct Objective {
-  enum class Kind { sft, policy } kind = Kind::sft;
+  enum class Kind { sft, policy, value } kind = Kind::sft;  // value: of a decoder with a value head
   const algorithms::PolicyLoss* policy = algorithms::find_policy_loss("vanilla");
   algorithms::PolicyLossOptions options;
   algorithms::LossAggregation aggregation = algorithms::LossAggregation::token_mean;
@@ -25,7 +25,8 @@ struct Objective {
   // Bypass mode: the correction is one of the log-probs of the update itself against the sampled ones, and weights
   // count in place of ratios.
   std::optional<algorithms::RolloutCorrection> correction = {};
-  uint64_t seed = 0;  // of what a loss draws
+  uint64_t seed = 0;             // of what a loss draws
+  double cliprange_value = 0.5;  // value: how far a value may move in a step
 
   bool is_policy() const { return kind == Kind::policy; }
   // The entropy and the KL go by `aggregation`, a policy loss by its own if it has one.

@@ -176,14 +176,16 @@ TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objectiv
         coefficients = coefficients_of(part, head_logprobs(decoder_, part, rows));
       }
       View<float> dy_RD = ctx_.scratch.take<float>(rows.y_RD.rows, decoder_.config().hidden_size);
-      const bool any = head_sweep({part, part_weights, coefficients}, objective, rows, dy_RD, result);
+      const bool any = objective.kind == Objective::Kind::value
+                           ? value_sweep(part, part_weights, objective, rows.y_RD, dy_RD, result)
+                           : head_sweep({part, part_weights, coefficients}, objective, rows, dy_RD, result);
       if (any) decoder_.backward(ctx_, packed_.batch, kv_, dy_RD, *activations_);
     }
   }
   if (result.num_tokens > 0) {
     const auto n = static_cast<double>(result.num_tokens);
     for (double* mean : {&result.entropy, &result.ppo_kl, &result.clip_fraction, &result.clip_fraction_lower,
-                         &result.probs_difference_mean, &result.probs_difference_std}) {
+                         &result.probs_difference_mean, &result.probs_difference_std, &result.value}) {
       *mean /= n;
     }
     const double squares = result.probs_difference_std, mean = result.probs_difference_mean;
@@ -207,7 +209,8 @@ std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> al
     Rows rows;
     const std::vector<TrainSequence> part = taken(std::span(sequences), balanced, micro);
     forward(decoder, part, nullptr, rows, without_adapters);
-    std::vector<std::vector<float>> of_part = head_logprobs(decoder, part, rows);
+    std::vector<std::vector<float>> of_part =
+        decoder.config().value_head ? head_values(decoder, part, rows.y_RD) : head_logprobs(decoder, part, rows);
     for (size_t k = 0; k < part.size(); ++k) {
       logprobs[source[balanced.order[micro.begin + k]]] = std::move(of_part[k]);
     }

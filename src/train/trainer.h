@@ -45,6 +45,7 @@ struct TrainStep {
   double probs_difference_mean = 0;
   double probs_difference_std = 0;              // of the population
   algorithms::CorrectionStatistics correction;  // bypass mode
+  double value = 0;                             // mean over tokens with loss; of a value head
   double publish_seconds = 0;
   int64_t num_tokens = 0;  // with loss
   OptimizerStep optimizer;
@@ -83,6 +84,11 @@ class Trainer {
                                                 const Rows& rows);
   bool head_sweep(const Losses& losses, const Objective& objective, const Rows& rows, View<float> dy_RD,
                   TrainStep& result);
+  // Of a value head, which has one output and needs no chunks.
+  bool value_sweep(std::span<const TrainSequence> sequences, std::span<const TokenWeights> weights,
+                   const Objective& objective, ConstComputeView y_RD, View<float> dy_RD, TrainStep& result);
+  std::vector<std::vector<float>> head_values(const Decoder& decoder, std::span<const TrainSequence> sequences,
+                                              ConstComputeView y_RD);
 
   kernels::Context& ctx_;
   Decoder& decoder_;

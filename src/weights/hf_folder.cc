@@ -41,7 +41,7 @@ Parameter::RowSource rows_of(const Parameter& parameter, const ModelFiles& files
 
 // A tied model may carry a copy of its head; a different one would compute something else.
 void check_spare_head(kernels::Context& ctx, const ModelFiles& files, const Decoder& decoder) {
-  const WeightTensor* head = files.find(kHead);
+  const WeightTensor* head = files.find(kLanguageHead);
   if (head == nullptr || !decoder.config().tie_word_embeddings) return;
   const Parameter& table = decoder.parameters().front();
   std::atomic<bool> equal = head->size == table.size();
@@ -58,7 +58,7 @@ void check_spare_head(kernels::Context& ctx, const ModelFiles& files, const Deco
   if (equal) return;
   throw Error(fmt::format("{}: tensor {}: expected the values of model.embed_tokens.weight, because "
                           "tie_word_embeddings is true; found others",
-                          head->file, kHead),
+                          head->file, kLanguageHead),
               "set tie_word_embeddings to false in config.json to use this head");
 }
 
@@ -92,6 +92,34 @@ std::unique_ptr<Decoder> load_adapted_decoder(kernels::Context& ctx, const std::
   const ModelFiles files = open_model_files(folder, config);
   auto decoder = std::make_unique<Decoder>(config, dtype, lora);
   load_checked(ctx, *decoder, files);
+  return decoder;
+}
+
+std::unique_ptr<Decoder> load_value_decoder(kernels::Context& ctx, const std::string& folder, DType dtype) {
+  ModelConfig config = load_config(folder);
+  const ModelFiles files = open_value_files(folder, config);
+  config.value_head = true;
+  auto decoder = std::make_unique<Decoder>(config, dtype);
+  for (Parameter& parameter : decoder->parameters()) {
+    const bool is_new = files.find(parameter.pieces().front().name) == nullptr;
+    const Parameter::RowSource zeros = [cols = parameter.cols()](int64_t, int64_t rows, float* out) {
+      std::fill_n(out, rows * cols, 0.0f);
+    };
+    parameter.fill(ctx, is_new ? zeros : rows_of(parameter, files));
+  }
+  files.check_unchanged();
+  return decoder;
+}
+
+std::unique_ptr<Decoder> random_value_decoder(kernels::Context& ctx, const std::string& folder, DType dtype,
+                                              uint64_t seed) {
+  ModelConfig config = load_config(folder);
+  config.value_head = true;
+  auto decoder = std::make_unique<Decoder>(config, dtype);
+  decoder->initialize(ctx, seed);
+  decoder->parameters().back().fill(
+      ctx, [&](int64_t, int64_t rows, float* out) { std::fill_n(out, rows * config.hidden_size, 0.0f); });
+  decoder->publish(ctx, 0);
   return decoder;
 }
 

@@ -21,6 +21,12 @@ std::unique_ptr<Decoder> load_decoder(const std::string& folder, DType dtype);
 // The model of a folder, its own weights as `lora` has them: the adapters are for the caller to fill.
 std::unique_ptr<Decoder> load_adapted_decoder(kernels::Context& ctx, const std::string& folder, DType dtype,
                                               const LoraConfig& lora);
+// A critic's weights: those of a language model, whose head is left out and replaced by one that gives the value 0, or,
+// where the folder holds it, with the head score.weight. Raises Error as load_decoder does.
+std::unique_ptr<Decoder> load_value_decoder(kernels::Context& ctx, const std::string& folder, DType dtype);
+// The same from random weights for config.json alone.
+std::unique_ptr<Decoder> random_value_decoder(kernels::Context& ctx, const std::string& folder, DType dtype,
+                                              uint64_t seed);
 
 // Writes config.json into an existing folder, and copies the tokenizer and generation files of `source_folder` (where
 // they exist).

@@ -219,7 +219,7 @@ void check_tensors(const ModelFiles& files, const ModelConfig& config, io::Fault
   }
   for (const WeightTensor& tensor : files.tensors()) {
     if (known.contains(tensor.name) || is_ignored(tensor.name)) continue;
-    if (config.tie_word_embeddings && tensor.name == kHead) continue;
+    if (config.tie_word_embeddings && !config.value_head && tensor.name == kLanguageHead) continue;
     unexpected.push_back(fmt::format("{}: tensor {}: expected no such tensor, found {}: {}", tensor.file, tensor.name,
                                      io::shape_text(tensor.shape), why_unexpected(tensor.name, config)));
   }
@@ -241,6 +241,13 @@ ModelFiles open_model_files(const std::string& folder, const ModelConfig& config
       fmt::format("fetch damaged or missing files again; else compare config.json with them{}",
                   defaulted.empty() ? "" : fmt::format(" (it does not give {}: the family's defaults)", defaulted)));
   return files;
+}
+
+ModelFiles open_value_files(const std::string& folder, const ModelConfig& config) {
+  io::Faults ignored;  // open_model_files tells of them
+  ModelConfig own = config;
+  own.value_head = ModelFiles(folder, ignored).find(kValueHead) != nullptr;
+  return open_model_files(folder, own);
 }
 
 void check_model_files(const std::string& folder) { open_model_files(folder, load_config(folder)); }

@@ -66,6 +66,9 @@ class ModelFiles {
 // Opens the files of `folder` for a model of this configuration; raises the Error of check_model_files.
 ModelFiles open_model_files(const std::string& folder, const ModelConfig& config);
 
+// The same for a critic: a language model, or one whose head is score.weight. `config` is the language model's.
+ModelFiles open_value_files(const std::string& folder, const ModelConfig& config);
+
 // Holds the headers against the layout of the model.
 void check_tensors(const ModelFiles& files, const ModelConfig& config, io::Faults& faults);
 

@@ -52,7 +52,7 @@ std::string why_unexpected(const std::string& tensor, const ModelConfig& config)
 }
 
 std::string why_missing(const std::string& tensor) {
-  if (tensor == kHead) return " (tie_word_embeddings is false, so the head has to be there)";
+  if (tensor == kLanguageHead) return " (tie_word_embeddings is false, so the head has to be there)";
   return "";
 }
 

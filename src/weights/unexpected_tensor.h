@@ -7,8 +7,6 @@
 
 namespace hone::weights {
 
-constexpr const char* kHead = "lm_head.weight";
-
 // Rotary tables of old files: computed, not read.
 bool is_ignored(const std::string& tensor);
 

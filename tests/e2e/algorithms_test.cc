@@ -79,7 +79,7 @@ TEST_F(Algorithms, TheReferenceIsTheStartingWeightsAlsoWhenARunGoesOn) {
 }
 
 TEST_F(Algorithms, ShippedRecipesRun) {
-  for (const std::string name : {"grpo", "drgrpo", "gspo", "rloo"}) {
+  for (const std::string name : {"grpo", "drgrpo", "gspo", "rloo", "ppo"}) {
     const std::string folder = inputs_ / name;
     const Arguments tiny = tiny_train(inputs_.path(), folder);
     Arguments settings{"train", std::string(HONE_TEST_DATA) + "/../../recipes/quickstart/" + name + ".yaml", "--quiet"};
@@ -92,9 +92,10 @@ TEST_F(Algorithms, ShippedRecipesRun) {
         run_hone(inputs_.path(),
                  settings + Arguments{"data.val_files=" + inputs_ / "val.jsonl", kActorKey + "ppo_mini_batch_size=2",
                                       "actor_rollout_ref.rollout.n=4", "trainer.total_training_steps=2",
-                                      "trainer.test_freq=2", "trainer.save_freq=-1"});
+                                      "trainer.test_freq=2", "trainer.save_freq=-1", "trainer.critic_warmup=0"});
     EXPECT_EQ(result.code, 0) << name << "\n" << result.err;
     EXPECT_EQ(metric(folder, "actor/pg_loss").size(), 2u) << name;
+    EXPECT_EQ(metric(folder, "critic/vf_loss").size(), name == "ppo" ? 2u : 0u) << name;
   }
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "support/tiny_run.h"
+#include "support/learning.h"
 
 namespace hone::test {
 namespace {
@@ -17,28 +17,8 @@ struct Row {
   int64_t oldest = 0, newest = 0;  // versions
 };
 
-// A model that solves some of the sums at times.
-class Dapo : public ::testing::Test {
+class Dapo : public Taught {
  protected:
-  static void SetUpTestSuite() {
-    inputs_ = new TemporaryFolder("dapo");
-    write_tiny_inputs(inputs_->path(), 20, 1, 24, 3);
-    write_tiny_model(*inputs_ / "model", 3, learning_config());
-    write_answers(*inputs_ / "train.jsonl", *inputs_ / "answers.jsonl");
-    const Result result =
-        run_hone(inputs_->path(),
-                 tiny_sft(inputs_->path(), *inputs_ / "sft") +
-                     Arguments{"data.train_files=" + *inputs_ / "answers.jsonl", "trainer.total_training_steps=20",
-                               "data.train_batch_size=8", "data.max_token_len_per_gpu=1000", "optim.lr=1e-2",
-                               "optim.lr_scheduler=constant"});
-    ASSERT_EQ(result.code, 0) << result.err;
-  }
-  static void TearDownTestSuite() {
-    delete inputs_;
-    inputs_ = nullptr;
-  }
-
-  static std::string folder(const std::string& name) { return *inputs_ / name; }
   // Steps of 4 prompts out of generation batches of 6, with all that DAPO is.
   static Arguments command(const std::string& name, const Arguments& more) {
     const std::string actor = "actor_rollout_ref.actor.", overlong = "reward_model.reward_kwargs.overlong_buffer_cfg.";
@@ -85,10 +65,7 @@ class Dapo : public ::testing::Test {
     for (const Row& row : rows_of(run, step)) draws.insert(row.draw);
     return draws;
   }
-
-  static TemporaryFolder* inputs_;
 };
-TemporaryFolder* Dapo::inputs_ = nullptr;
 
 TEST_F(Dapo, TrainsOnTheFirstGroupsWhoseAnswersDifferAndDrawsUntilThereAreEnough) {
   const std::string whole = run("whole", {"trainer.total_training_steps=6"});
@@ -178,12 +155,9 @@ TEST_F(Dapo, KilledAndResumedAndWithOtherThreadsARunIsTheSameBits) {
     const auto expected = bits_of(run(name + "_undisturbed", more));
     EXPECT_EQ(expected.contains("training_state/unfinished.json"), name == "all");
     EXPECT_EQ(difference(expected, bits_of(run(name + "_threads", more + Arguments{"trainer.num_threads=2"}))), "");
-    for (const size_t lines : {2, 5}) {
+    for (const int64_t lines : {2, 5}) {
       Command killed(inputs_->path(), command(name + "_killed", more));
-      ASSERT_TRUE(killed.wait_until([&] {
-        const std::string metrics = folder(name + "_killed") + "/metrics.jsonl";
-        return io::exists(metrics) && metrics_of(folder(name + "_killed")).size() >= lines;
-      }));
+      ASSERT_TRUE(killed.wait_until([&] { return num_lines(folder(name + "_killed") + "/metrics.jsonl") >= lines; }));
       killed.send(SIGKILL);
       ASSERT_EQ(killed.wait(), 1000 + SIGKILL);
     }

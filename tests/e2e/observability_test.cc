@@ -89,6 +89,15 @@ TEST_F(Observability, EveryMetricThatIsDefinedForAKindOfRunIsEmittedByIt) {
   ASSERT_EQ(filtered.code, 0) << filtered.err;
   std::set<std::string> names = emitted(run());
   names.merge(emitted(dapo));
+  for (const std::string estimator : {"gae", "remax"}) {
+    const std::string other = inputs_ / estimator;
+    const Result run_of =
+        run_hone(inputs_.path(), tiny_train(inputs_.path(), other) +
+                                     Arguments{"trainer.total_training_steps=2", "algorithm.adv_estimator=" + estimator,
+                                               "algorithm.use_kl_in_reward=true", "actor_rollout_ref.rollout.n=2"});
+    ASSERT_EQ(run_of.code, 0) << run_of.err;
+    names.merge(emitted(other));
+  }
   EXPECT_EQ(missing(names, &MetricDefinition::in_rl), "");
   const std::string sft = inputs_ / "sft";
   const Result other =

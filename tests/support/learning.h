@@ -1,4 +1,5 @@
-// A small model that has learnt sums of one digit to middling, and how much RL under some options adds to its score.
+// Small models that have learnt sums of one digit: one to middling, and how much RL under some options adds to its
+// score; one that solves some of the prompts that it is trained on, for runs of a few steps.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -58,6 +59,31 @@ class Learning : public ::testing::Test {
   }
 
   static inline TemporaryFolder* folder_ = nullptr;
+};
+
+// What it is taught are answers to its own prompts.
+class Taught : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    inputs_ = new TemporaryFolder("taught");
+    write_tiny_inputs(inputs_->path(), 20, 1, 24, 3);
+    write_tiny_model(*inputs_ / "model", 3, learning_config());
+    write_answers(*inputs_ / "train.jsonl", *inputs_ / "answers.jsonl");
+    const Result result =
+        run_hone(inputs_->path(),
+                 tiny_sft(inputs_->path(), *inputs_ / "sft") +
+                     Arguments{"data.train_files=" + *inputs_ / "answers.jsonl", "trainer.total_training_steps=20",
+                               "data.train_batch_size=8", "data.max_token_len_per_gpu=1000", "optim.lr=1e-2",
+                               "optim.lr_scheduler=constant"});
+    ASSERT_EQ(result.code, 0) << result.err;
+  }
+  static void TearDownTestSuite() {
+    delete inputs_;
+    inputs_ = nullptr;
+  }
+  static std::string folder(const std::string& name) { return *inputs_ / name; }
+
+  static inline TemporaryFolder* inputs_ = nullptr;
 };
 
 inline const std::string kLossMode = "actor_rollout_ref.actor.policy_loss.loss_mode=",

@@ -1,6 +1,7 @@
 // Tiny runs of `hone train` and `hone sft`, and all of a run that law 3 promises to be the same.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -105,6 +106,13 @@ inline Arguments tiny_sft(const std::string& inputs, const std::string& run) {
           "trainer.default_local_dir=" + run};
 }
 
+// Whole lines of a file that may be in the making; -1: there is none.
+inline int64_t num_lines(const std::string& path) {
+  if (!io::exists(path)) return -1;
+  const std::string text = io::read_file(path);
+  return std::count(text.begin(), text.end(), '\n');
+}
+
 // Metrics lines without the clock fields.
 inline std::vector<std::string> metrics_of(const std::string& run) {
   std::vector<std::string> lines;
@@ -157,7 +165,9 @@ inline std::map<std::string, std::string> bits_of(const std::string& run) {
       io::exists(checkpoint + "/adapter_config.json") ? "adapter_model.safetensors" : "model.safetensors";
   bits[weights] = io::read_file(checkpoint + "/" + weights);
   for (const char* name :
-       {"training_state/answer_lengths.json", "training_state/unfinished.json", "training_state/early_stopping.json"}) {
+       {"training_state/answer_lengths.json", "training_state/unfinished.json", "training_state/early_stopping.json",
+        "training_state/kl_controller.json", "training_state/critic/model.safetensors",
+        "training_state/critic/optimizer.safetensors", "training_state/critic/state.json"}) {
     if (io::exists(checkpoint + "/" + name)) bits[name] = io::read_file(checkpoint + "/" + name);
   }
   int64_t number = 0;

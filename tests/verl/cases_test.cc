@@ -62,13 +62,13 @@ TEST(Cases, AllFaultsOfARecipeAreListedTogether) {
   io::write_file(folder / "recipe.yaml",
                  "data:\n  train_files: a.jsonl\n  train_batch_size: many\ntrainer:\n  nnodes: two\n  save_frq: 3\n"
                  "actor_rollout_ref:\n  model:\n    path: m\n  rollout:\n    n: 1\n");
-  const Result result = run_hone(folder.path(), {"train", folder / "recipe.yaml", "algorithm.use_kl_in_reward=true"});
+  const Result result = run_hone(folder.path(), {"train", folder / "recipe.yaml", "algorithm.use_pf_ppo=true"});
   EXPECT_EQ(result.code, 2);
   for (const char* fault :
        {"recipe.yaml:3: data.train_batch_size: expected integer", "recipe.yaml:5: trainer.nnodes: expected integer",
         "recipe.yaml:6: trainer.save_frq: unknown key; the nearest known one is trainer.save_freq",
         "recipe.yaml:11: actor_rollout_ref.rollout.n = 1: expected at least 2",
-        "argument 2: algorithm.use_kl_in_reward: true is refused", "5 faults"}) {
+        "argument 2: algorithm.use_pf_ppo: true is refused", "5 faults"}) {
     EXPECT_NE(result.err.find(fault), std::string::npos) << fault << "\n" << result.err;
   }
 }
@@ -100,7 +100,7 @@ TEST(Cases, TheProgramTellsItsOptions) {
   const std::string list = out({"train", "--list-config"});
   has(list, "honoured data.train_files\n");
   has(list, "accepted trainer.nnodes\n");
-  has(list, "refused algorithm.use_kl_in_reward\n");
+  has(list, "refused algorithm.use_pf_ppo\n");
   EXPECT_EQ(run_hone(folder.path(), {"train", "--help-config", "zzzzz"}).code, 2);
 }
 

@@ -37,11 +37,6 @@ class Effects : public ::testing::Test {
     }
     return bits;
   }
-  static int64_t num_lines(const std::string& path) {
-    if (!io::exists(path)) return -1;
-    const std::string text = io::read_file(path);
-    return std::count(text.begin(), text.end(), '\n');
-  }
 
   TemporaryFolder inputs_{"effects"};
   // a large step, so that ratios leave their bounds
@@ -99,6 +94,8 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
       {"actor_rollout_ref.model.lora_rank=3"},
       {"algorithm.norm_adv_by_std_in_grpo=false"},
       {"algorithm.adv_estimator=rloo"},
+      {"algorithm.adv_estimator=remax"},
+      {"algorithm.adv_estimator=gae"},
       {actor + "policy_loss.loss_mode=gspo"},
       {actor + "use_kl_loss=true"},
       {bypass + "bypass_mode=true", bypass + "loss_type=reinforce"},
@@ -116,6 +113,7 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
   const std::string lora = "actor_rollout_ref.model.lora_rank=3", model = "actor_rollout_ref.model.";
   // answers that older weights began
   const std::string stale = rollout + "over_sample_rate=0.5";
+  const std::string gae = "algorithm.adv_estimator=gae", kl = "algorithm.use_kl_in_reward=true";
   const Arguments gentle{actor + "optim.lr=1e-3", "algorithm.filter_groups.metric=acc"},  // it solves some for longer
       filter = gentle + Arguments{"algorithm.filter_groups.enable=true"},
       overlong{"reward_model.reward_manager=dapo", "reward_model.reward_kwargs.overlong_buffer_cfg.enable=true",
@@ -128,6 +126,17 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
       {{norm}, actor + "loss_scale_factor=7"},
       {{cosine}, actor + "optim.min_lr_ratio=0.5"},
       {{stale}, bypass + "rollout_is=token"},
+      {{gae}, "algorithm.lam=0.5"},
+      {{gae}, "critic.optim.lr=1e-3"},
+      {{gae}, "critic.ppo_epochs=3"},
+      {{gae}, "critic.ppo_mini_batch_size=4"},
+      {{gae}, "critic.shuffle=true"},
+      {{gae}, "critic.loss_agg_mode=seq-mean-token-sum"},
+      {{gae, "critic.optim.lr=1e-2"}, "critic.cliprange_value=0.001"},
+      {{gae}, "critic.grad_clip=1e-6"},
+      {{gae}, "trainer.critic_warmup=2"},
+      {{kl, "algorithm.kl_ctrl.kl_coef=0.1", actor + "optim.lr=1e-3"}, "algorithm.kl_penalty=abs"},
+      {{kl}, "algorithm.kl_ctrl.kl_coef=0.5"},
       {{stale}, actor + "recompute_old_log_prob=true"},
       {{cosine}, actor + "optim.num_cycles=1.5"},
       {{cosine}, actor + "optim.total_training_steps=8"},
