@@ -38,7 +38,7 @@ std::string file(const std::string& keys, uint64_t num_keys, const std::string& 
   return bytes + std::string(256, '\0');
 }
 
-std::string error_of(const std::string& bytes) {
+std::string gguf_error(const std::string& bytes) {
   try {
     parse_gguf({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "x.gguf");
   } catch (const Error& error) {
@@ -96,20 +96,20 @@ TEST(Gguf, BrokenFilesAreNamedWithTheirFault) {
        "expected after the 16 bytes of tensor"},
   };
   for (const auto& [bytes, fault] : cases) {
-    const std::string error = error_of(bytes);
+    const std::string error = gguf_error(bytes);
     EXPECT_NE(error.find(fault), std::string::npos) << fault << ": " << error;
     EXPECT_TRUE(error.starts_with("x.gguf: ")) << error;
   }
   std::string nested = little(kU8) + little(uint64_t{0});
   for (int i = 0; i < 5; ++i) nested = little(kList) + little(uint64_t{1}) + nested;
-  EXPECT_NE(error_of(file(key("k", kList, nested), 1, "", 0)).find("nested at most"), std::string::npos);
+  EXPECT_NE(gguf_error(file(key("k", kList, nested), 1, "", 0)).find("nested at most"), std::string::npos);
 }
 
 TEST(Gguf, AFileCutAnywhereIsAnError) {
   const std::string whole = file(key("a", kList, little(kString) + little(uint64_t{2}) + text("x") + text("yz")), 1,
                                  tensor("t", {32, 2}, kF32, 0), 1);
-  EXPECT_EQ(error_of(whole), "");
-  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(error_of(whole.substr(0, size)), "") << size;
+  EXPECT_EQ(gguf_error(whole), "");
+  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(gguf_error(whole.substr(0, size)), "") << size;
 }
 
 class GgufWriting : public ::testing::Test {

@@ -18,7 +18,7 @@ constexpr NamePair kOfLayer[] = {{"attn_norm.", "input_layernorm."},    {"attn_q
                                  {"attn_k_norm.", "self_attn.k_norm."}, {"ffn_norm.", "post_attention_layernorm."},
                                  {"ffn_gate.", "mlp.gate_proj."},       {"ffn_up.", "mlp.up_proj."},
                                  {"ffn_down.", "mlp.down_proj."}};
-constexpr NamePair kLayers = {"blk.", "model.layers."};
+constexpr NamePair kLayerFronts = {"blk.", "model.layers."};
 
 std::string_view one_side(const NamePair& pair, bool hf) { return hf ? pair.second : pair.first; }
 
@@ -32,12 +32,12 @@ std::optional<std::string> renamed(std::span<const NamePair> table, std::string_
 
 std::optional<std::string> renamed(std::string_view name, bool to_hf) {
   if (auto of_model = renamed(kOfModel, name, to_hf)) return of_model;
-  const std::string_view front = one_side(kLayers, !to_hf);
+  const std::string_view front = one_side(kLayerFronts, !to_hf);
   const size_t dot = name.find('.', front.size());
   if (!name.starts_with(front) || dot == std::string_view::npos) return std::nullopt;
   const auto rest = renamed(kOfLayer, name.substr(dot + 1), to_hf);
   if (!rest) return std::nullopt;
-  return std::string(one_side(kLayers, to_hf)).append(name.substr(front.size(), dot + 1 - front.size())) + *rest;
+  return std::string(one_side(kLayerFronts, to_hf)).append(name.substr(front.size(), dot + 1 - front.size())) + *rest;
 }
 
 }  // namespace
