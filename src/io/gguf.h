@@ -63,7 +63,8 @@ class GgufWriter {
   // Stored as f32, f16, bf16 or q8_0; `shape` outermost first.
   void add(const std::string& name, std::vector<int64_t> shape, GgmlType type, Source source);
   // Atomic and deterministic, in the order of the calls. Raises Error for a value that its type cannot hold.
-  void write(const std::string& path) const;
+  // `check` is called once all is read, before the file appears.
+  void write(const std::string& path, const std::function<void()>& check = {}) const;
 
  private:
   struct Entry {

@@ -75,7 +75,7 @@ void GgufWriter::add(const std::string& name, std::vector<int64_t> shape, GgmlTy
   entries_.push_back({name, std::move(shape), type, size / cols, cols, std::move(source)});
 }
 
-void GgufWriter::write(const std::string& path) const {
+void GgufWriter::write(const std::string& path, const std::function<void()>& check) const {
   std::string head = "GGUF";
   append_number(head, uint32_t{3});
   append_number(head, static_cast<uint64_t>(entries_.size()));
@@ -121,6 +121,7 @@ void GgufWriter::write(const std::string& path) const {
     const int64_t size = entry.rows * row_bytes(entry);
     file.write(std::string(static_cast<size_t>(align_gguf(size, kGgufAlignment) - size), '\0'));
   }
+  if (check) check();
   file.commit();
 }
 

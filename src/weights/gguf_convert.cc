@@ -59,8 +59,7 @@ void model_to_gguf(const std::string& model, const std::string& gguf, io::GgmlTy
       }
     }
   }
-  writer.write(gguf);
-  files.check_unchanged();
+  writer.write(gguf, [&] { files.check_unchanged(); });
 }
 
 }  // namespace hone::weights

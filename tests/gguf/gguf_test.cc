@@ -313,6 +313,7 @@ TEST_F(GgufModel, EveryCommandTakesAFileInThePlaceOfAFolder) {
   same({"generate", "--threads", "1", "--dtype", "float32", "--max-new-tokens", "8", "--json", "--model"}, {"1+2"});
   same({"render", "--chat-template", "{{ messages[0]['content'] }}", "--user", "1+2", "--tokenizer"}, {});
   EXPECT_EQ(run_hone(folder, {"convert", gguf, folder + "/again.gguf", "--outtype", "q8_0"}).code, 0);
+  EXPECT_EQ(run_hone(folder, {"convert", gguf, gguf, "--outtype", "f16"}).code, 0);  // in its own place
   EXPECT_EQ(run_hone(folder, {"convert", gguf, folder + "/back", "--outtype", "f16"}).code, 2);
   EXPECT_EQ(run_hone(folder, {"convert", model, folder + "/back"}).code, 2);
   EXPECT_EQ(run_hone(folder, {"convert", model, folder + "/x.gguf", "--outtype", "q4_0"}).code, 2);
