@@ -50,6 +50,13 @@ struct EvalArgs {
 };
 int run_eval(const EvalArgs& args);
 
+struct CompareArgs {  // dumps of eval
+  std::string first, second;
+  int64_t show = 0;  // samples of another score
+  bool json = false;
+};
+int run_compare(const CompareArgs& args);
+
 struct GenerateArgs {
   std::string model;
   bool chat = false;  // prompts are what a user says, or conversations as JSON

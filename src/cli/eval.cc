@@ -1,10 +1,11 @@
-// hone eval: a model's score on data, mean@n and pass@n for each data source.
+// hone eval: a model's score on data, mean@n with its interval and pass@k for each data source.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "cli/chat_arguments.h"
@@ -13,9 +14,12 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "loop/evaluation_file.h"
 #include "loop/inference.h"
+#include "loop/numeric_mode.h"
 #include "loop/progress.h"
 #include "loop/rollout_dump.h"
+#include "prompts/data_hash.h"
 #include "prompts/prompt_set.h"
 #include "reward/scorer.h"
 
@@ -59,6 +63,52 @@ void check_dump(const EvalArgs& args) {
   }
 }
 
+// Where the model lies, and each of its files (a GGUF file is its only one) with its size and time.
+std::vector<std::string> files_of_model(const std::string& path) {
+  const std::filesystem::path model = std::filesystem::weakly_canonical(path);
+  std::vector<std::filesystem::directory_entry> entries{std::filesystem::directory_entry(model)};
+  if (entries.front().is_directory()) entries.assign(std::filesystem::directory_iterator(model), {});
+  std::vector<std::string> files{model.string()};
+  for (const auto& entry : entries) {
+    if (!entry.is_regular_file()) continue;
+    files.push_back(fmt::format("{} {} {}", entry.path().filename().string(), entry.file_size(),
+                                entry.last_write_time().time_since_epoch().count()));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// All that decides the answers. Of the model: where it lies, and its files by name, size and time.
+std::string mark_of(const EvalArgs& args, const EvaluationOptions& options, const std::vector<int32_t>& end_ids,
+                    const std::vector<Prompt>& prompts) {
+  const auto& target = kernels::cpu::default_target();
+  const kernels::Filter& f = options.filter;
+  DataHash hash;
+  hash.add(fmt::format("1 {} {} {} {} {} {} {} {} {} {} {}", numeric_mode(resolve_dtype(args.dtype, target), target),
+                       options.n, options.temperature, options.max_new_tokens, options.seed, f.top_k, f.top_p, f.min_p,
+                       f.repetition_penalty, f.presence_penalty, f.frequency_penalty));
+  for (const std::string& file : files_of_model(args.model)) hash.add(file);
+  hash.add(end_ids);
+  for (const Prompt& prompt : prompts) hash.add(prompt.ids);
+  return fmt::format("{:016x}", hash.value());
+}
+
+io::Json interval_of(const Interval& interval) {
+  return io::Json::array({io::Json::number_or_null(interval.low), io::Json::number_or_null(interval.high)});
+}
+
+std::string score_text(const EvalArgs& args, const SourceScores& source) {
+  if (source.num_scored == 0) return "no score";
+  std::string text = fmt::format("mean@{} {:.4f} [{:.4f}, {:.4f}]", args.n, source.mean, source.mean_interval.low,
+                                 source.mean_interval.high);
+  for (const auto& [k, share] : source.pass) text += fmt::format("  pass@{} {:.4f}", k, share);
+  const std::string best = fmt::format("best@{}/mean", args.n), maj = fmt::format("maj@{}/mean", args.n);
+  for (const auto& [name, value] : source.variables.front().numbers) {
+    if (name == best || name == maj) text += fmt::format("  {} {:.4f}", name.substr(0, name.find('/')), value);
+  }
+  return text;
+}
+
 void print_result(const EvalArgs& args, const SourceScores& source, double temperature) {
   if (args.json) {
     io::Json line = io::Json::object();
@@ -67,7 +117,11 @@ void print_result(const EvalArgs& args, const SourceScores& source, double tempe
     line.set("n", args.n);
     line.set("temperature", temperature);
     line.set(fmt::format("mean@{}", args.n), source.num_scored > 0 ? io::Json(source.mean) : io::Json());
-    line.set(fmt::format("pass@{}", args.n), source.num_scored > 0 ? io::Json(source.pass) : io::Json());
+    line.set(fmt::format("mean@{}_interval", args.n),
+             source.num_scored > 0 ? interval_of(source.mean_interval) : io::Json());
+    for (const auto& [k, share] : source.pass) {
+      line.set(fmt::format("pass@{}", k), source.num_scored > 0 ? io::Json(share) : io::Json());
+    }
     line.set("num_absent", source.num_absent);
     line.set("response_length", source.response_length);
     line.set("clip_ratio", source.clip_ratio);
@@ -79,11 +133,8 @@ void print_result(const EvalArgs& args, const SourceScores& source, double tempe
     fmt::print("{}\n", line.dump());
     return;
   }
-  const std::string score =
-      source.num_scored == 0 ? "no score"
-                             : fmt::format("mean@{} {:.4f}  pass@{} {:.4f}", args.n, source.mean, args.n, source.pass);
   fmt::print("{}: {} prompts, temperature {}: {}  absent {}  length {:.1f}  cut {:.1f} %\n", source.data_source,
-             source.num_prompts, temperature, score, source.num_absent, source.response_length,
+             source.num_prompts, temperature, score_text(args, source), source.num_absent, source.response_length,
              100 * source.clip_ratio);
 }
 
@@ -114,11 +165,24 @@ int run_eval(const EvalArgs& args) {
                       prompts, options.max_new_tokens, args.speculative_tokens);
   if (!inference.end_note().empty()) fmt::print(stderr, "{}\n", inference.end_note());
   options.end_ids = inference.end_ids();
+  std::unique_ptr<EvaluationFile> file;
+  if (!args.dump.empty()) {
+    file = std::make_unique<EvaluationFile>(args.dump + ".part", mark_of(args, options, options.end_ids, prompts),
+                                            prompts, options.n);
+    if (file->num_groups() > 0) {
+      fmt::print(stderr, "answers to {} of {} prompts are in {}.part already\n", file->num_groups(), prompts.size(),
+                 args.dump);
+    }
+  }
   Progress progress("eval", static_cast<int64_t>(prompts.size()));
-  const Evaluation evaluation = evaluate(inference.engine(), inference.tokenizer(), prompts, options,
-                                         [&](int64_t done) { progress.update(done); });
+  const Evaluation evaluation = evaluate(
+      inference.engine(), inference.tokenizer(), prompts, options, [&](int64_t done) { progress.update(done); },
+      file.get());
+  if (file != nullptr) {
+    write_rollouts({args.dump}, 0, evaluation.groups);
+    file->remove();
+  }
   for (const SourceScores& source : evaluation.sources) print_result(args, source, options.temperature);
-  if (!args.dump.empty()) write_rollouts({args.dump}, 0, evaluation.groups);
   return 0;
 }
 

@@ -71,6 +71,7 @@ void unmark_values(CLI::App& app) {
 struct AllArgs {
   RunArgs train, sft;
   EvalArgs eval;
+  CompareArgs compare;
   GenerateArgs generate;
   ChatArgs chat;
   serve::ServeOptions serve;
@@ -164,7 +165,7 @@ void add_serving(CLI::App& app, AllArgs& a, int& exit_code) {
 }
 
 void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
-  CLI::App* e = add(app, "eval", "score a model on data: mean@n and pass@n", a.eval, run_eval, exit_code);
+  CLI::App* e = add(app, "eval", "score a model on data: mean@n and pass@k", a.eval, run_eval, exit_code);
   e->add_option("--model", a.eval.model, "Hugging Face folder or GGUF file")->required();
   e->add_option("--data", a.eval.data, "JSONL files")->required();
   e->add_option("--n", a.eval.n, "samples per prompt")->capture_default_str();
@@ -179,12 +180,19 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
       ->capture_default_str();
   e->add_option("--seed", a.eval.seed, "of the samples")->capture_default_str();
   e->add_option("--threads", a.eval.threads, "0: one for each core")->check(CLI::Range(0, 4096))->capture_default_str();
-  e->add_option("--dump", a.eval.dump, "write every answer to this JSONL file");
+  e->add_option("--dump", a.eval.dump,
+                "write every answer to this JSONL file; a stopped command goes on from FILE.part");
   e->add_flag("--json", a.eval.json, "one JSON object a data source");
   e->add_option("--chat-template", a.eval.chat_template, "for lists of messages, in place of the model's template");
   e->add_option("--arg", a.eval.arguments, "NAME=VALUE for the template, e.g. enable_thinking=false");
 
   add_sampling(e, a.eval.sampling, false);
+
+  CLI::App* p = add(app, "compare", "two dumps of eval, sample by sample", a.compare, run_compare, exit_code);
+  p->add_option("first", a.compare.first, "JSONL file of eval --dump")->required();
+  p->add_option("second", a.compare.second, "that of another model on the same data")->required();
+  p->add_option("--show", a.compare.show, "print so many samples whose scores differ")->capture_default_str();
+  p->add_flag("--json", a.compare.json, "one JSON object a data source");
 
   CLI::App* g = add(app, "generate", "answer prompts", a.generate, run_generate, exit_code);
   g->add_option("--model", a.generate.model, "Hugging Face folder or GGUF file")->required();

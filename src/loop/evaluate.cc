@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <type_traits>
 #include <variant>
 
+#include "core/error.h"
 #include "reward/scorer.h"
 
 namespace hone {
@@ -59,7 +61,8 @@ void Evaluation::report(Metrics& metrics, int64_t n) const {
       }
     }
     const std::string rest = "val-aux/" + source.data_source + "/";
-    if (n > 1 && source.num_scored > 0) metrics.set(fmt::format("{}reward/pass@{}", rest, n), source.pass);
+    if (n > 1 && source.num_scored > 0)
+      metrics.set(fmt::format("{}reward/pass@{}", rest, n), source.pass.back().second);
     metrics.set(rest + "response_length/mean", source.response_length);
     metrics.set(rest + "response_length/clip_ratio", source.clip_ratio);
     metrics.set(rest + "num_absent", static_cast<double>(source.num_absent));
@@ -120,17 +123,23 @@ struct Samples {
   }
 };
 
-void add_prompt(const Group& group, int64_t n, SourceScores& source, MeansOverPrompts& means,
-                SampleStatistics& statistics) {
+// Adds to source.pass what this prompt's samples give; the sums are divided at the end.
+void add_pass(int64_t num_scored, int64_t num_right, SourceScores& source) {
+  for (auto& [k, sum] : source.pass) sum += pass_at_k(num_scored, num_right, std::min(k, num_scored));
+}
+
+// The prompt's mean reward; nothing where every score is absent.
+std::optional<double> add_prompt(const Group& group, int64_t n, SourceScores& source, MeansOverPrompts& means,
+                                 SampleStatistics& statistics) {
   std::vector<std::pair<std::string, Samples>> variables{{"reward", {}}};
-  bool passed = false;
+  int64_t num_right = 0;
   for (const Trajectory& t : group.trajectories) {
     source.response_length += static_cast<double>(t.response_ids.size());
     source.clip_ratio += t.finish == FinishReason::length;
     source.num_absent += !t.score.value;
     if (!t.score.value) continue;
     variables.front().second.add(double{*t.score.value}, t.score);
-    passed = passed || *t.score.value > 0;
+    num_right += *t.score.value > 0;
     for (const ScoreExtra& extra : t.score.extras) {
       const auto* number = std::get_if<double>(&extra.value);
       if (number == nullptr) continue;
@@ -141,10 +150,16 @@ void add_prompt(const Group& group, int64_t n, SourceScores& source, MeansOverPr
     }
   }
   ++source.num_prompts;
-  if (variables.front().second.values.empty()) return;  // every score is absent
+  if (variables.front().second.values.empty()) return std::nullopt;
   ++source.num_scored;
-  source.pass += passed;
-  for (const auto& [name, samples] : variables) means.add(name, samples.statistics(statistics, n));
+  add_pass(std::ssize(variables.front().second.values), num_right, source);
+  std::optional<double> mean;
+  for (const auto& [name, samples] : variables) {
+    const NamedNumbers numbers = samples.statistics(statistics, n);
+    if (!mean) mean = numbers.front().second;
+    means.add(name, numbers);
+  }
+  return mean;
 }
 
 }  // namespace
@@ -152,10 +167,17 @@ void add_prompt(const Group& group, int64_t n, SourceScores& source, MeansOverPr
 Evaluation summarise(std::vector<Group> groups, int64_t n) {
   std::map<std::string, SourceScores> by_source;
   std::map<std::string, MeansOverPrompts> means;
+  std::map<std::string, std::vector<double>> of_prompts;
   SampleStatistics statistics;
   for (const Group& group : groups) {
     const std::string& name = group.drawn.prompt->data_source;
-    add_prompt(group, n, by_source[name], means[name], statistics);
+    SourceScores& source = by_source[name];
+    if (source.pass.empty()) {
+      source.pass = {{1, 0.0}};
+      for (const int64_t k : subset_sizes(n)) source.pass.emplace_back(k, 0.0);
+    }
+    const std::optional<double> mean = add_prompt(group, n, source, means[name], statistics);
+    if (mean) of_prompts[name].push_back(*mean);
   }
   Evaluation result;
   for (auto& [name, source] : by_source) {
@@ -163,9 +185,12 @@ Evaluation summarise(std::vector<Group> groups, int64_t n) {
     const double answers = static_cast<double>(source.num_prompts * n);
     source.response_length /= answers;
     source.clip_ratio /= answers;
-    if (source.num_scored > 0) source.pass /= static_cast<double>(source.num_scored);
+    for (auto& [k, sum] : source.pass) sum /= static_cast<double>(std::max<int64_t>(1, source.num_scored));
     source.variables = means[name].means();
-    if (!source.variables.empty()) source.mean = source.variables.front().numbers.front().second;
+    if (!source.variables.empty()) {
+      source.mean = source.variables.front().numbers.front().second;
+      source.mean_interval = mean_interval(of_prompts[name]);
+    }
     result.sources.push_back(std::move(source));
   }
   result.groups = std::move(groups);
@@ -173,7 +198,8 @@ Evaluation summarise(std::vector<Group> groups, int64_t n) {
 }
 
 Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const Prompt> prompts,
-                    const EvaluationOptions& options, const std::function<void(int64_t)>& progress) {
+                    const EvaluationOptions& options, const std::function<void(int64_t)>& progress,
+                    EvaluationFile* file) {
   SamplingParams sampling;
   sampling.temperature = static_cast<float>(options.temperature);
   sampling.filter = options.filter;
@@ -181,23 +207,32 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
   sampling.end_ids = options.end_ids;
   sampling.key = {options.seed, Stream::validation};
   sampling.valid_vocab = tokenizer.vocab_size();
-  for (size_t p = 0; p < prompts.size(); ++p) {
-    engine.add({&prompts[p], static_cast<uint64_t>(p)}, static_cast<int>(options.n), sampling);
-  }
   std::vector<Group> groups(prompts.size());
   TaskQueue scoring("scoring", options.score_beside);
   int64_t done = 0;
-  const auto take = [&] {
+  const auto take = [&](Group&& group) {
+    Group& place = groups[group.drawn.draw];
+    HONE_CHECK(place.trajectories.empty(), "prompt {} is answered twice", group.drawn.draw);
+    place = std::move(group);
+    score_group_later(scoring, place, tokenizer);
+    ++done;
+  };
+  if (file != nullptr) {
+    for (Group& group : file->take_groups()) take(std::move(group));
+  }
+  for (size_t p = 0; p < prompts.size(); ++p) {
+    if (!groups[p].trajectories.empty()) continue;
+    engine.add({&prompts[p], static_cast<uint64_t>(p)}, static_cast<int>(options.n), sampling);
+  }
+  const auto take_finished = [&] {
     for (Group& group : engine.take_finished()) {
-      Group& place = groups[group.drawn.draw];
-      place = std::move(group);
-      score_group_later(scoring, place, tokenizer);
-      ++done;
+      if (file != nullptr) file->add(group);
+      take(std::move(group));
     }
     if (progress) progress(done);
   };
-  while (engine.step()) take();
-  take();
+  while (engine.step()) take_finished();
+  take_finished();
   scoring.wait();
   return summarise(std::move(groups), options.n);
 }

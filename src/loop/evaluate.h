@@ -4,9 +4,12 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/task_queue.h"
+#include "loop/confidence.h"
+#include "loop/evaluation_file.h"
 #include "loop/metrics.h"
 #include "loop/sample_statistics.h"
 #include "records/trajectory.h"
@@ -36,10 +39,13 @@ struct SourceScores {
   int64_t num_prompts = 0, num_scored = 0;  // with at least one score: the others are left out of every mean
   int64_t num_absent = 0;                   // samples without a score
   double mean = 0;                          // mean@n of the reward
-  double pass = 0;                          // pass@n: share of prompts with a score above 0
-  double response_length = 0;               // mean ids
-  double clip_ratio = 0;                    // share of answers cut at the limit
-  std::vector<VariableScores> variables;    // the reward first
+  Interval mean_interval;                   // 95 %, over prompts
+  // pass@k for k = 1, 2, 4, ... and n: the chance of a score above 0 among k samples, without bias (confidence.h). Of a
+  // prompt with fewer than k scores it is the share of all it has.
+  std::vector<std::pair<int64_t, double>> pass;
+  double response_length = 0;             // mean ids
+  double clip_ratio = 0;                  // share of answers cut at the limit
+  std::vector<VariableScores> variables;  // the reward first
 };
 
 struct Evaluation {
@@ -55,9 +61,11 @@ struct Evaluation {
 // The groups of an evaluation summed up; every group has n samples.
 Evaluation summarise(std::vector<Group> groups, int64_t n);
 
-// `progress(done)` is told the number of finished prompts.
+// `progress(done)` is told the number of finished prompts. With a file, whose prompts these are, answers that it holds
+// are not drawn again, and those drawn are added to it.
 Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const Prompt> prompts,
-                    const EvaluationOptions& options, const std::function<void(int64_t)>& progress);
+                    const EvaluationOptions& options, const std::function<void(int64_t)>& progress,
+                    EvaluationFile* file = nullptr);
 
 // Text and score of every answer of a group. The text keeps no special tokens.
 void score_group(Group& group, const Tokenizer& tokenizer);

@@ -92,7 +92,7 @@ TEST(Evaluation, AnAbsentScoreIsNoScoreAndAPromptWithoutAnyIsLeftOut) {
       2);
   ASSERT_EQ(e.sources.size(), 1u);
   EXPECT_EQ(e.sources[0].mean, 1.0);
-  EXPECT_EQ(e.sources[0].pass, 1.0);
+  EXPECT_EQ(e.sources[0].pass, (std::vector<std::pair<int64_t, double>>{{1, 1.0}, {2, 1.0}}));
   EXPECT_EQ(e.sources[0].num_prompts, 2);
   EXPECT_EQ(e.sources[0].num_scored, 1);
   EXPECT_EQ(e.sources[0].num_absent, 3);
@@ -100,6 +100,25 @@ TEST(Evaluation, AnAbsentScoreIsNoScoreAndAPromptWithoutAnyIsLeftOut) {
   const Metrics m = report({group_of(a, {answer(std::nullopt)})}, 1);
   EXPECT_FALSE(m.has("val-core/s/reward/mean@1"));
   EXPECT_EQ(m.get("val-aux/s/num_absent"), 1.0);
+}
+
+TEST(Evaluation, PassAtKIsWithoutBiasAndTheIntervalIsOverPrompts) {
+  const Prompt a = prompt_of("s");
+  const Evaluation e = summarise({group_of(a, {answer(1.0f), answer(0.0f), answer(0.0f), answer(0.0f)}),
+                                  group_of(a, {answer(1.0f), answer(1.0f), answer(0.0f), answer(0.0f)}),
+                                  group_of(a, {answer(0.0f), answer(0.0f), answer(0.0f), answer(0.0f)})},
+                                 4);
+  const SourceScores& source = e.sources.at(0);
+  ASSERT_EQ(source.pass.size(), 3u);
+  EXPECT_EQ(source.pass[0].first, 1);
+  EXPECT_NEAR(source.pass[0].second, (0.25 + 0.5 + 0) / 3, 1e-12);
+  EXPECT_EQ(source.pass[1].first, 2);
+  EXPECT_NEAR(source.pass[1].second, (1.0 / 2 + 5.0 / 6 + 0) / 3, 1e-12);
+  EXPECT_EQ(source.pass[2].first, 4);
+  EXPECT_NEAR(source.pass[2].second, 2.0 / 3, 1e-12);
+  const Interval expected = mean_interval(std::vector<double>{0.25, 0.5, 0});
+  EXPECT_EQ(source.mean_interval.low, expected.low);
+  EXPECT_EQ(source.mean_interval.high, expected.high);
 }
 
 TEST(Evaluation, LengthsAreThoseOfTheirSource) {

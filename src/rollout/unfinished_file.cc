@@ -77,6 +77,8 @@ UnfinishedSample read_sample(const JsonAt& at) {
   return sample;
 }
 
+}  // namespace
+
 UnfinishedGroup read_group(const JsonAt& at, std::span<const Prompt> prompts) {
   static constexpr const char* kKeys[] = {"draw", "row", "prompt_ids", "temperature", "samples"};
   expect_keys(at, kKeys);
@@ -103,24 +105,26 @@ UnfinishedGroup read_group(const JsonAt& at, std::span<const Prompt> prompts) {
   return group;
 }
 
-}  // namespace
+Json group_as_json(const UnfinishedGroup& group, std::span<const Prompt> prompts) {
+  const int64_t row = group.drawn.prompt - prompts.data();
+  HONE_CHECK(row >= 0 && row < static_cast<int64_t>(prompts.size()), "draw {}: row {} of {}", group.drawn.draw, row,
+             prompts.size());
+  Json samples = Json::array();
+  for (const UnfinishedSample& sample : group.samples) samples.push_back(written(sample));
+  return Json::object({{"draw", group.drawn.draw},
+                       {"row", row},
+                       {"prompt_ids", list_of(group.drawn.prompt->ids)},
+                       {"temperature", group.temperature},
+                       {"samples", std::move(samples)}});
+}
 
 void write_unfinished(const std::string& path, std::span<const UnfinishedGroup> groups,
                       std::span<const Prompt> prompts) {
   Json list = Json::array();
   for (size_t g = 0; g < groups.size(); ++g) {
     const UnfinishedGroup& group = groups[g];
-    const int64_t row = group.drawn.prompt - prompts.data();
-    HONE_CHECK(row >= 0 && row < static_cast<int64_t>(prompts.size()), "draw {}: row {} of {}", group.drawn.draw, row,
-               prompts.size());
     HONE_CHECK(g == 0 || group.drawn.draw > groups[g - 1].drawn.draw, "draw {} is not in order", group.drawn.draw);
-    Json samples = Json::array();
-    for (const UnfinishedSample& sample : group.samples) samples.push_back(written(sample));
-    list.push_back(Json::object({{"draw", group.drawn.draw},
-                                 {"row", row},
-                                 {"prompt_ids", list_of(group.drawn.prompt->ids)},
-                                 {"temperature", group.temperature},
-                                 {"samples", std::move(samples)}}));
+    list.push_back(group_as_json(group, prompts));
   }
   io::write_file(path, Json::object({{"format", kFormat}, {"groups", std::move(list)}}).dump() + '\n');
 }

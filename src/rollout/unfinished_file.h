@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io/json.h"
 #include "records/unfinished.h"
 
 namespace hone {
@@ -18,5 +19,9 @@ void write_unfinished(const std::string& path, std::span<const UnfinishedGroup> 
 // The same groups to the bit; their prompts point into `prompts`. Raises Error, with file and place, on anything that
 // write_unfinished would not have written, and when a prompt is not the one of its row.
 std::vector<UnfinishedGroup> read_unfinished(const std::string& path, std::span<const Prompt> prompts);
+
+// One group of the file. Its prompt is one of `prompts`.
+io::Json group_as_json(const UnfinishedGroup& group, std::span<const Prompt> prompts);
+UnfinishedGroup read_group(const io::JsonAt& at, std::span<const Prompt> prompts);
 
 }  // namespace hone

@@ -1,5 +1,6 @@
 // The commands as a user meets them: what is refused, with what words and which exit code, and what comes out.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 
@@ -7,6 +8,20 @@
 
 namespace hone::test {
 namespace {
+
+// Files of this process and of those it starts grow to so many bytes and no further.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t size_bytes) {
+    getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit limit{size_bytes, old_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &old_); }
+
+ private:
+  rlimit old_ = {};
+};
 
 class Commands : public ::testing::Test {
  protected:
@@ -223,6 +238,52 @@ TEST_F(Commands, EvalReservesACacheForTheAnswersThatThereAre) {
   EXPECT_EQ(large.code, 0) << large.err;
   EXPECT_EQ(large.out, small.out);
   expect_refused(hone(eval + Arguments{"--max-num-seqs", "0"}), {"max_num_seqs is 0", "at least 1"});
+}
+
+// The disk is full, or the process is killed, in the middle of a line: the same command goes on from there, to the same
+// answers.
+TEST_F(Commands, EvalGoesOnWhereItWasStopped) {
+  const std::string whole = inputs_ / "whole.jsonl", dump = inputs_ / "dump.jsonl", part = dump + ".part";
+  const auto eval = [&](const std::string& file, const char* seed) {
+    return hone({"eval", "--model", inputs_ / "model", "--data", inputs_ / "train.jsonl", "--max-new-tokens", "9",
+                 "--n", "4", "--max-num-seqs", "4", "--seed", seed, "--dump", file});
+  };
+  const Result undisturbed = eval(whole, "1");
+  ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
+  EXPECT_FALSE(io::exists(whole + ".part"));
+  {
+    const FileSizeLimit limit(3000);
+    expect_refused(eval(dump, "1"), {"dump.jsonl.part"});
+  }
+  EXPECT_FALSE(io::exists(dump));
+  expect_refused(eval(dump, "2"), {"dump.jsonl.part holds answers of another evaluation"});
+  const Result resumed = eval(dump, "1");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("of 10 prompts are in " + part + " already"), std::string::npos) << resumed.err;
+  EXPECT_EQ(resumed.out, undisturbed.out);
+  EXPECT_TRUE(io::read_file(dump) == io::read_file(whole));
+  EXPECT_FALSE(io::exists(part));
+}
+
+TEST_F(Commands, CompareTellsWhichSamplesOfTwoDumpsDiffer) {
+  const auto dump = [&](const char* seed) {
+    const std::string file = inputs_ / (std::string("dump_") + seed + ".jsonl");
+    const Result result = hone({"eval", "--model", inputs_ / "model", "--data", inputs_ / "val.jsonl",
+                                "--max-new-tokens", "9", "--n", "4", "--seed", seed, "--dump", file});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return file;
+  };
+  const std::string first = dump("1"), second = dump("2");
+  const Result same = hone({"compare", first, first, "--json"});
+  ASSERT_EQ(same.code, 0) << same.err;
+  const io::Json line = io::parse_json(same.out, "out");
+  EXPECT_EQ(line.at("num_prompts").as_int(), 4);
+  EXPECT_EQ(line.at("difference").as_double(), 0.0);
+  EXPECT_EQ(line.at("samples_better").as_int() + line.at("samples_worse").as_int(), 0);
+  EXPECT_EQ(hone({"compare", first, second, "--show", "3"}).code, 0);
+  io::write_file(inputs_ / "short.jsonl", io::read_file(first).substr(0, io::read_file(first).find('\n') + 1));
+  expect_refused(hone({"compare", first, inputs_ / "short.jsonl"}), {"has 16 samples", "has 1"});
+  expect_refused(hone({"compare", first, inputs_ / "none.jsonl"}), {"none.jsonl"});
 }
 
 // Option parsers like to take "[a,b]" for a list.
