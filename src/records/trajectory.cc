@@ -16,4 +16,18 @@ const char* name(FinishReason reason) {
   return "";
 }
 
+const char* name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::right:
+      return "right";
+    case Verdict::wrong:
+      return "wrong";
+    case Verdict::no_answer:
+      return "no answer";
+    case Verdict::undecided:
+      return "undecided";
+  }
+  return "";
+}
+
 }  // namespace hone

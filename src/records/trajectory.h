@@ -23,11 +23,16 @@ struct ScoreExtra {
   std::variant<double, std::string> value;
 };
 
-// A number or *absent* (never 0 in its place), with the reason.
+// What a scorer finds. undecided = the answer and the ground truth could not be compared within the limits.
+enum class Verdict { right, wrong, no_answer, undecided };
+const char* name(Verdict verdict);
+
+// A number or *absent* (never 0 in its place), with the reason, and where a scorer judges an answer its verdict.
 struct Score {
   std::optional<float> value;
   std::string reason;
   std::vector<ScoreExtra> extras = {};
+  std::optional<Verdict> verdict = {};
 };
 
 struct TokenLogprob {

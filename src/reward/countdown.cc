@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "io/json.h"
+#include "reward/answer_tag.h"
 #include "reward/expression.h"
 
 namespace hone {
@@ -32,29 +33,19 @@ Puzzle read_task(std::string_view ground_truth) {
   return puzzle;
 }
 
-// What stands in the last complete pair of tags.
-std::optional<std::string_view> find_answer(std::string_view text) {
-  constexpr std::string_view kOpen = "<answer>", kClose = "</answer>";
-  std::optional<std::string_view> answer;
-  for (size_t at = text.find(kOpen); at != std::string_view::npos;) {
-    const size_t begin = at + kOpen.size(), end = text.find(kClose, begin);
-    if (end == std::string_view::npos) break;
-    answer = text.substr(begin, end - begin);
-    at = text.find(kOpen, end + kClose.size());
-  }
-  return answer;
-}
+Score wrong(std::string reason) { return {0.0f, std::move(reason), {}, Verdict::wrong}; }
 
 }  // namespace
 
 Score score_countdown(std::string_view text, std::string_view ground_truth) {
   Puzzle puzzle = read_task(ground_truth);
-  const auto answer = find_answer(text);
-  if (!answer) return {0.0f, "no answer found"};
-  if (answer->size() > kMaxExpressionBytes) return {0.0f, fmt::format("an expression of {} bytes", answer->size())};
+  const auto answer = find_answer_tag(text);
+  if (!answer) return {0.0f, "no answer found", {}, Verdict::no_answer};
+  if (answer->size() > kMaxExpressionBytes) return wrong(fmt::format("an expression of {} bytes", answer->size()));
   const ExpressionValue value = evaluate_expression(*answer, std::move(puzzle.numbers), puzzle.target);
-  if (!value.fault.empty()) return {0.0f, value.fault};
-  return value.equals_target ? Score{1.0f, "right"} : Score{0.0f, "another value than the target"};
+  if (!value.fault.empty()) return wrong(value.fault);
+  if (!value.equals_target) return wrong("another value than the target");
+  return {1.0f, "right", {}, Verdict::right};
 }
 
 std::optional<std::string> find_countdown_fault(std::string_view ground_truth) {

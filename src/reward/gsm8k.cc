@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "reward/judgement.h"
+
 namespace hone {
 
 namespace {
@@ -48,21 +50,36 @@ std::string_view run_at(std::string_view text, size_t begin) {
 
 std::optional<std::string> find_number(std::string_view text) {
   constexpr std::string_view kMark = "#### ";
-  for (size_t mark = text.rfind(kMark); mark != std::string_view::npos;) {
+  for (size_t mark = rfind_text(text, kMark); mark != std::string_view::npos;) {
     if (const auto number = read_number(run_at(text, mark + kMark.size()))) return number;
-    if (mark == 0) break;
-    mark = text.rfind(kMark, mark - 1);
+    mark = rfind_text(text.substr(0, mark + kMark.size() - 1), kMark);
   }
   return {};
+}
+
+// The last run with a digit, wherever it stands.
+std::optional<std::string> find_any_number(std::string_view text) {
+  const size_t digit = text.find_last_of(kDigits);
+  if (digit == std::string_view::npos) return {};
+  size_t begin = text.find_last_not_of(kNumberCharacters, digit) + 1;
+  if (begin > 0 && text[begin - 1] == '-') --begin;
+  return read_number(run_at(text, begin));
+}
+
+Score compare(const std::optional<std::string>& number, std::string_view ground_truth) {
+  if (!number) return to_score({});
+  const bool right = *number == without_thousands_commas(ground_truth);
+  return to_score({right ? Verdict::right : Verdict::wrong, *number});
 }
 
 }  // namespace
 
 Score score_gsm8k(std::string_view text, std::string_view ground_truth) {
-  const auto number = find_number(text);
-  if (!number) return {0.0f, "no answer found", {{"pred", ""}}};
-  const bool right = *number == without_thousands_commas(ground_truth);
-  return {right ? 1.0f : 0.0f, right ? "right" : fmt::format("wrong: {}", *number), {{"pred", *number}}};
+  return compare(find_number(text), ground_truth);
+}
+
+Score score_gsm8k_flexible(std::string_view text, std::string_view ground_truth) {
+  return compare(find_any_number(text), ground_truth);
 }
 
 std::optional<std::string> find_gsm8k_fault(std::string_view ground_truth) {

@@ -1,5 +1,6 @@
 #include "reward/scorer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -7,40 +8,127 @@
 #include "core/error.h"
 #include "reward/arithmetic.h"
 #include "reward/countdown.h"
+#include "reward/exact_match.h"
+#include "reward/geo3k.h"
 #include "reward/gsm8k.h"
+#include "reward/math.h"
+#include "reward/math_dapo.h"
+#include "reward/multiple_choice.h"
+#include "reward/prime_math.h"
 
 namespace hone {
 
 namespace {
 
-struct Scorer {
-  std::string_view data_source;
-  Score (*score)(const Answer& answer);
-  // What is wrong with a ground truth, or nothing.
-  std::optional<std::string> (*find_fault)(std::string_view ground_truth);
-};
+// A scorer that looks at the two texts alone.
+template <Score (*function)(std::string_view, std::string_view)>
+Score of_texts(const Answer& answer) {
+  return function(answer.text, answer.ground_truth);
+}
 
-constexpr Scorer kScorers[] = {
-    {"hone/arithmetic", [](const Answer& a) { return score_arithmetic(a.text, a.ground_truth, a.finish); },
-     find_arithmetic_fault},
-    {"hone/countdown", [](const Answer& a) { return score_countdown(a.text, a.ground_truth); }, find_countdown_fault},
-    {"openai/gsm8k", [](const Answer& a) { return score_gsm8k(a.text, a.ground_truth); }, find_gsm8k_fault},
-};
-
-const Scorer* find_scorer(std::string_view data_source) {
-  for (const Scorer& scorer : kScorers) {
-    if (scorer.data_source == data_source) return &scorer;
-  }
-  return nullptr;
+bool fits(std::string_view data_source, std::string_view pattern) {
+  if (!pattern.ends_with('*')) return data_source == pattern;
+  return data_source.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
 std::string list_known() {
   std::string list;
-  for (const Scorer& scorer : kScorers) list += (list.empty() ? "" : ", ") + std::string(scorer.data_source);
+  for (const Route& route : routes()) list += (list.empty() ? "" : ", ") + std::string(route.data_source);
   return list;
 }
 
+double share_left(const Answer& answer, int64_t max_length) {
+  if (max_length <= 0) return 0;
+  return std::clamp(1.0 - static_cast<double>(answer.num_ids) / static_cast<double>(max_length), 0.0, 1.0);
+}
+
+Score summed(Score score, const Answer& answer, const ScoringRules& rules) {
+  if (!score.value) return score;
+  const bool right = score.verdict == Verdict::right;
+  double sum = rules.answer_weight * double{*score.value};
+  const bool has_acc =
+      std::any_of(score.extras.begin(), score.extras.end(), [](const auto& e) { return e.name == "acc"; });
+  if (!has_acc) score.extras.push_back({"acc", right ? 1.0 : 0.0});
+  const auto add = [&](const char* name, double weight, double term) {
+    if (weight == 0) return;
+    sum += weight * term;
+    const bool taken =
+        std::any_of(score.extras.begin(), score.extras.end(), [&](const auto& e) { return e.name == name; });
+    score.extras.push_back({taken ? std::string(name) + "_term" : name, term});
+  };
+  add("format", rules.format_weight, has_format(answer.text, rules.format) ? 1 : 0);
+  add("length", rules.length_weight, right ? share_left(answer, rules.max_length) : 0);
+  score.value = static_cast<float>(sum);
+  return score;
+}
+
 }  // namespace
+
+const std::vector<Scorer>& scorers() {
+  static const std::vector<Scorer> kScorers = {
+      {"arithmetic", "what follows the last '=', of an answer that ended",
+       [](const Answer& a) { return score_arithmetic(a.text, a.ground_truth, a.finish); }, find_arithmetic_fault},
+      {"countdown", "an expression of the given numbers in <answer> tags", of_texts<score_countdown>,
+       find_countdown_fault},
+      {"exact_match", "the whole answer, or what stands in <answer> tags", of_texts<score_exact_match>,
+       find_exact_match_fault},
+      {"geo3k", "0.9 for the last box, as it is written, and 0.1 for the form with <think>", of_texts<score_geo3k>,
+       find_exact_match_fault},
+      {"gsm8k", "the number behind the last \"#### \"", of_texts<score_gsm8k>, find_gsm8k_fault},
+      {"gsm8k_flexible", "the last number of the answer", of_texts<score_gsm8k_flexible>, find_gsm8k_fault},
+      {"math", "the last box, in the normal form of the MATH data", of_texts<score_math>, find_exact_match_fault},
+      {"math_dapo", "what follows the last \"Answer:\", in Minerva's normal form; 1 or -1", of_texts<score_math_dapo>,
+       find_exact_match_fault},
+      {"math_dapo_strict", "the last box, byte for byte; 1 or -1", of_texts<score_math_dapo_strict>,
+       find_exact_match_fault},
+      {"multiple_choice", "the letter that is chosen", of_texts<score_multiple_choice>, find_multiple_choice_fault},
+      {"prime_math", "the marked answer, compared as mathematics", of_texts<score_prime_math>, find_exact_match_fault},
+      {"search_em", "what stands in <answer> tags, without case, punctuation and articles", of_texts<score_search_em>,
+       find_search_em_fault},
+  };
+  return kScorers;
+}
+
+const Scorer* find_scorer(std::string_view name) {
+  for (const Scorer& scorer : scorers()) {
+    if (scorer.name == name) return &scorer;
+  }
+  return nullptr;
+}
+
+const std::vector<Route>& routes() {
+  static const std::vector<Route> kRoutes = {
+      {"hone/arithmetic", "arithmetic"},
+      {"hone/countdown", "countdown"},
+      {"openai/gsm8k", "gsm8k"},
+      {"lighteval/MATH", "math"},
+      {"DigitalLearningGmbH/MATH-lighteval", "math"},
+      {"HuggingFaceH4/MATH-500", "math"},
+      {"math_dapo", "math_dapo"},
+      {"math_dapo_reasoning", "math_dapo"},
+      {"math", "math_dapo"},
+      {"aime*", "math_dapo"},
+      {"numina_aops_forum", "prime_math"},
+      {"numina_synthetic_math", "prime_math"},
+      {"numina_amc_aime", "prime_math"},
+      {"numina_synthetic_amc", "prime_math"},
+      {"numina_cn_k12", "prime_math"},
+      {"numina_olympiads", "prime_math"},
+      {"hiyouga/geometry3k", "geo3k"},
+      {"searchR1_*", "search_em"},
+  };
+  return kRoutes;
+}
+
+const Scorer* ScoringRules::scorer_of(std::string_view data_source) const {
+  for (const auto& [pattern, name] : scorers) {
+    if (fits(data_source, pattern)) return find_scorer(name);
+  }
+  for (const Route& route : routes()) {
+    if (fits(data_source, route.data_source)) return find_scorer(route.scorer);
+  }
+  return nullptr;
+}
 
 Score finite_or_absent(Score given) {
   if (given.value && !std::isfinite(*given.value)) {
@@ -49,23 +137,28 @@ Score finite_or_absent(Score given) {
   return given;
 }
 
-Score score(const Answer& answer) {
-  const Scorer* scorer = find_scorer(answer.data_source);
-  HONE_CHECK(scorer != nullptr, "no scorer for data source '{}'", answer.data_source);
+Score score_with(const Scorer& scorer, const Answer& answer) {
   try {
-    return finite_or_absent(scorer->score(answer));
+    return finite_or_absent(scorer.score(answer));
   } catch (const Error& error) {
     return {std::nullopt, fmt::format("the scorer failed: {}", error.what())};
   }
 }
 
-void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults) {
+Score score(const Answer& answer, const ScoringRules& rules) {
+  const Scorer* scorer = rules.scorer_of(answer.data_source);
+  HONE_CHECK(scorer != nullptr, "no scorer for data source '{}'", answer.data_source);
+  Score result = score_with(*scorer, answer);
+  return rules.is_sum() ? finite_or_absent(summed(std::move(result), answer, rules)) : result;
+}
+
+void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, const ScoringRules& rules) {
   struct Unknown {
     int64_t first_line = 0, num_rows = 0;
   };
   std::map<std::pair<std::string, std::string>, Unknown> unknown;  // by file and data source
   for (const Prompt& prompt : prompts) {
-    const Scorer* scorer = find_scorer(prompt.data_source);
+    const Scorer* scorer = rules.scorer_of(prompt.data_source);
     if (scorer == nullptr) {
       Unknown& entry = unknown[{prompt.file, prompt.data_source}];
       if (entry.num_rows++ == 0) entry.first_line = prompt.line;
@@ -74,8 +167,8 @@ void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults) {
     }
   }
   for (const auto& [place, entry] : unknown) {
-    faults.add(fmt::format("{}:{}: no scorer for data source \"{}\" ({} rows); known: {}", place.first,
-                           entry.first_line, place.second, entry.num_rows, list_known()));
+    faults.add(fmt::format("{}:{}: no scorer for data source \"{}\" ({} rows); name one in reward.scorers; known: {}",
+                           place.first, entry.first_line, place.second, entry.num_rows, list_known()));
   }
 }
 

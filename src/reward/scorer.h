@@ -1,16 +1,18 @@
-// Scorers judge answers: pure functions of (data source, answer, ground truth, how it ended). A score is a number or
-// *absent* with the reason; absent never becomes 0. Data sources and rules are verl's where it has them.
-// Not here: scorers of the user's own (processes) and the mathematics graders.
+// Scorers judge answers: pure functions of (answer, ground truth, how it ended). A score is a number or *absent* with
+// the reason; absent never becomes 0. Which scorer judges a row says its data source, as in verl. Not here: scorers of
+// the user's own (processes).
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/faults.h"
 #include "records/prompt.h"
 #include "records/trajectory.h"
+#include "reward/format_term.h"
 
 namespace hone {
 
@@ -19,17 +21,52 @@ struct Answer {
   std::string_view text;  // without special tokens
   std::string_view ground_truth;
   FinishReason finish = FinishReason::end;
+  int64_t num_ids = 0;  // for the length term
+};
+
+struct Scorer {
+  std::string_view name;
+  std::string_view what;  // one line for people
+  Score (*score)(const Answer& answer);
+  // What is wrong with a ground truth, or nothing.
+  std::optional<std::string> (*find_fault)(std::string_view ground_truth);
+};
+
+const std::vector<Scorer>& scorers();
+const Scorer* find_scorer(std::string_view name);  // nullptr: there is none
+
+// A data source, or the beginning of several and '*', and the name of its scorer; the first that fits counts.
+struct Route {
+  std::string_view data_source, scorer;
+};
+const std::vector<Route>& routes();
+
+// What a run sets beyond the routes.
+struct ScoringRules {
+  std::vector<std::pair<std::string, std::string>> scorers;  // data source ("*": all), scorer: before the routes
+  // reward = answer_weight * the scorer's number + format_weight * (the text has the format: 1 or 0)
+  //        + length_weight * (of a right answer: the share of max_length that it leaves)
+  double answer_weight = 1, format_weight = 0, length_weight = 0;
+  Format format = Format::boxed;
+  int64_t max_length = 0;  // ids of the longest answer
+
+  const Scorer* scorer_of(std::string_view data_source) const;  // nullptr: there is none
+  bool is_sum() const { return answer_weight != 1 || format_weight != 0 || length_weight != 0; }
 };
 
 // Raises Bug for a data source that find_unscorable() would have named. A scorer that fails, or gives NaN or an
-// infinity, makes this one score absent.
-Score score(const Answer& answer);
+// infinity, makes this one score absent. A sum also reports acc (unless the scorer does), and format and length, as far
+// as they have a weight.
+Score score(const Answer& answer, const ScoringRules& rules = {});
+
+// The scorer's own number. A failure makes it absent.
+Score score_with(const Scorer& scorer, const Answer& answer);
 
 // NaN and infinities become absent.
 Score finite_or_absent(Score given);
 
 // Before a run starts: adds data sources without scorer (once for each file, with the number of rows) and rows whose
 // ground truth their scorer cannot read.
-void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults);
+void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, const ScoringRules& rules = {});
 
 }  // namespace hone

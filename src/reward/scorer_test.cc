@@ -174,11 +174,101 @@ TEST(Scorer, NamesWhatCannotBeScoredInOneGo) {
                   faults);
   ASSERT_EQ(faults.list().size(), 5u);
   const std::string all = faults.list()[0] + faults.list()[1] + faults.list()[2] + faults.list()[3] + faults.list()[4];
-  for (const char* part : {"d.jsonl:2: no scorer for data source \"mine\" (2 rows); known: hone/arithmetic",
-                           "d.jsonl:4:", "d.jsonl:5:", "d.jsonl:6:", "d.jsonl:7:"}) {
+  for (const char* part :
+       {"d.jsonl:2: no scorer for data source \"mine\" (2 rows); name one in reward.scorers; known: hone/arithmetic",
+        "d.jsonl:4:", "d.jsonl:5:", "d.jsonl:6:", "d.jsonl:7:"}) {
     EXPECT_NE(all.find(part), std::string::npos) << part << " in " << all;
   }
   EXPECT_THROW(score({"mine", "", "", FinishReason::end}), Bug);
+}
+
+TEST(Routes, AreThoseOfVerlAndTheRunsOwnComeFirst) {
+  const std::pair<const char*, const char*> table[] = {
+      {"openai/gsm8k", "gsm8k"},          {"lighteval/MATH", "math"},   {"DigitalLearningGmbH/MATH-lighteval", "math"},
+      {"HuggingFaceH4/MATH-500", "math"}, {"math", "math_dapo"},        {"math_dapo_reasoning", "math_dapo"},
+      {"aime2024", "math_dapo"},          {"aime", "math_dapo"},        {"numina_olympiads", "prime_math"},
+      {"hiyouga/geometry3k", "geo3k"},    {"searchR1_nq", "search_em"},
+  };
+  for (const auto& [source, name] : table) {
+    const Scorer* scorer = ScoringRules().scorer_of(source);
+    ASSERT_NE(scorer, nullptr) << source;
+    EXPECT_EQ(scorer->name, name) << source;
+  }
+  for (const char* unknown : {"", "codecontests", "gsm8k", "MATH", "my/aime2024"}) {
+    EXPECT_EQ(ScoringRules().scorer_of(unknown), nullptr) << unknown;
+  }
+  ScoringRules rules;
+  rules.scorers = {{"mine", "math"}, {"aime2024", "exact_match"}, {"my/*", "gsm8k"}};
+  EXPECT_EQ(rules.scorer_of("mine")->name, "math");
+  EXPECT_EQ(rules.scorer_of("aime2024")->name, "exact_match");
+  EXPECT_EQ(rules.scorer_of("aime2025")->name, "math_dapo");
+  EXPECT_EQ(rules.scorer_of("my/rows")->name, "gsm8k");
+}
+
+double extra(const Score& score, const std::string& name) {
+  for (const ScoreExtra& e : score.extras) {
+    if (e.name == name) return std::get<double>(e.value);
+  }
+  return -7;
+}
+
+TEST(WeightedSum, AddsFormatAndTheShortnessOfRightAnswersAlone) {
+  ScoringRules rules;
+  rules.answer_weight = 2;
+  rules.format_weight = 0.5;
+  rules.length_weight = 1;
+  rules.format = Format::boxed;
+  rules.max_length = 100;
+  const auto judge = [&](const char* text, int64_t ids) {
+    return score({"lighteval/MATH", text, "5", FinishReason::end, ids}, rules);
+  };
+  const Score right = judge("\\boxed{5}", 25);
+  EXPECT_FLOAT_EQ(*right.value, 2 + 0.5 + 0.75);
+  EXPECT_EQ(extra(right, "acc"), 1);
+  EXPECT_EQ(extra(right, "format"), 1);
+  EXPECT_EQ(extra(right, "length"), 0.75);
+  EXPECT_FLOAT_EQ(*judge("\\boxed{6}", 0).value, 0.5) << "to be short is worth nothing without the answer";
+  EXPECT_FLOAT_EQ(*judge("5", 0).value, 0);
+  EXPECT_FLOAT_EQ(*judge("\\boxed{5}", 300).value, 2.5);
+  EXPECT_EQ(extra(score({"lighteval/MATH", "\\boxed{5}", "5"}), "acc"), -7) << "without weights nothing is added";
+}
+
+TEST(WeightedSum, AnAbsentScoreStaysAbsent) {
+  ScoringRules rules;
+  rules.scorers = {{"mine", "prime_math"}};
+  rules.format_weight = 1;
+  const Score got = score({"mine", "\\boxed{9^{9^{9^{9}}}}", "1"}, rules);
+  EXPECT_FALSE(got.value);
+  EXPECT_EQ(got.verdict, Verdict::undecided);
+}
+
+TEST(Format, EachIsWhatItsNameSays) {
+  struct Row {
+    const char *text, *formats;
+  };
+  const Row table[] = {
+      {"\\boxed{5}", "boxed"},
+      {"\\boxed{5", ""},
+      {"#### 5", "hashes"},
+      {"#### -5", "hashes"},
+      {"#### five", ""},
+      {"so\nAnswer: 5", "answer_line"},
+      {"Answer:", ""},
+      {"<think>a</think> \\boxed{5}", "boxed think_boxed"},
+      {" <think>a</think> \\boxed{5}", "boxed"},
+      {"<think>a</think>\n<answer>5</answer>", "think_answer"},
+      {"<think>a</think> so <answer>5</answer>", ""},
+      {"<think>a</think><answer>5</answer><answer>6</answer>", ""},
+      {"<answer>5</answer><think>a</think>", ""},
+      {"", ""},
+  };
+  for (const Row& row : table) {
+    std::string found;
+    for (const std::string_view name : format_names()) {
+      if (has_format(row.text, *find_format(name))) found += (found.empty() ? "" : " ") + std::string(name);
+    }
+    EXPECT_EQ(found, row.formats) << row.text;
+  }
 }
 
 }  // namespace

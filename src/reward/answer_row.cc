@@ -1,0 +1,60 @@
+#include "reward/answer_row.h"
+
+#include <initializer_list>
+
+#include "core/error.h"
+
+namespace hone {
+
+namespace {
+
+const io::Json* find_first(const io::Json& row, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    const io::Json* found = row.find(key);
+    if (found != nullptr && !found->is_null()) return found;
+  }
+  return nullptr;
+}
+
+std::string text_of(const io::Json& value) {
+  if (value.is_string()) return value.as_string();
+  if (value.is_array() && !value.as_array().empty()) {
+    const io::Json* content = value.as_array().back().find("content");
+    if (content != nullptr && content->is_string()) return content->as_string();
+  }
+  throw Error(fmt::format("expected an answer as text or messages, found {}", value.describe()));
+}
+
+const io::Json* find_truth(const io::Json& row) {
+  if (const io::Json* truth = find_first(row, {"gts", "ground_truth", "gold"})) return truth;
+  const io::Json* model = row.find("reward_model");
+  if (model != nullptr && model->find("ground_truth") != nullptr) return model->find("ground_truth");
+  return find_first(row, {"answer"});
+}
+
+}  // namespace
+
+AnswerRow read_answer_row(const io::Json& row) {
+  AnswerRow result;
+  const io::Json* text = find_first(row, {"output", "response", "solution_str", "completion"});
+  if (text == nullptr) throw Error("no answer: expected output, response, solution_str or completion");
+  const io::Json* truth = find_truth(row);
+  if (truth == nullptr) throw Error("no ground truth: expected gts, ground_truth, gold or reward_model.ground_truth");
+  result.text = text_of(*text);
+  result.ground_truth = truth->is_string() ? truth->as_string() : truth->dump();
+  if (const io::Json* source = row.find("data_source"); source != nullptr && source->is_string()) {
+    result.data_source = source->as_string();
+  }
+  if (const io::Json* score = row.find("score"); score != nullptr && score->is_number()) {
+    result.recorded_score = score->as_double();
+  }
+  if (const io::Json* finish = row.find("finish"); finish != nullptr && finish->is_string()) {
+    for (const FinishReason reason :
+         {FinishReason::end, FinishReason::stop, FinishReason::length, FinishReason::aborted}) {
+      if (finish->as_string() == name(reason)) result.finish = reason;
+    }
+  }
+  return result;
+}
+
+}  // namespace hone

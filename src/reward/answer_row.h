@@ -1,0 +1,25 @@
+// Answers as rows of files: verl's dumps of samples, and rows with an answer and a ground truth.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "io/json.h"
+#include "reward/scorer.h"
+
+namespace hone {
+
+struct AnswerRow {
+  std::string data_source, text, ground_truth;  // data_source may be empty
+  FinishReason finish = FinishReason::end;
+  std::optional<double> recorded_score;
+
+  Answer answer() const { return {data_source, text, ground_truth, finish}; }
+};
+
+// The answer is `output`, `response`, `solution_str` or `completion` (a text, or messages: the last one's content); the
+// ground truth `gts`, `ground_truth`, `gold`, `answer` or reward_model.ground_truth (what is no text is taken as JSON).
+// Raises Error when one of them is missing.
+AnswerRow read_answer_row(const io::Json& row);
+
+}  // namespace hone

@@ -1,0 +1,125 @@
+#include "reward/hendrycks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "reward/judgement.h"
+
+namespace hone {
+
+namespace {
+
+size_t count(std::string_view text, std::string_view part) {
+  size_t number = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++number;
+  return number;
+}
+
+// Bytes of one character of UTF-8 text, or 0 at its end.
+size_t character(std::string_view text, size_t at) {
+  if (at >= text.size()) return 0;
+  size_t end = at + 1;
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+  return end - at;
+}
+
+// \sqrt3 is \sqrt{3}.
+std::string with_braced_roots(std::string_view text) {
+  constexpr std::string_view kRoot = "\\sqrt";
+  std::string result;
+  size_t begin = 0;
+  for (size_t at = text.find(kRoot); at != std::string_view::npos; at = text.find(kRoot, begin)) {
+    const size_t argument = at + kRoot.size();
+    result.append(text.substr(begin, argument - begin));
+    begin = argument;
+    if (argument >= text.size() || text[argument] == '{') continue;
+    const size_t size = character(text, argument);
+    result.append("{").append(text.substr(argument, size)).append("}");
+    begin = argument + size;
+  }
+  return result.append(text.substr(begin));
+}
+
+// \frac12 and \frac1{2} are \frac{1}{2}; a fraction that breaks off leaves the whole text as it is.
+std::string with_braced_fractions(std::string_view text) {
+  constexpr std::string_view kFraction = "\\frac";
+  std::string result;
+  size_t begin = 0;
+  for (size_t at = text.find(kFraction); at != std::string_view::npos; at = text.find(kFraction, begin)) {
+    const size_t argument = at + kFraction.size();
+    result.append(text.substr(begin, argument - begin));
+    begin = argument;
+    if (argument < text.size() && text[argument] == '{') continue;
+    const size_t first = character(text, argument), second = character(text, argument + first);
+    if (second == 0) return std::string(text);
+    result.append("{").append(text.substr(argument, first)).append("}");
+    begin = argument + first;
+    if (text[begin] == '{') continue;
+    result.append("{").append(text.substr(begin, second)).append("}");
+    begin += second;
+  }
+  return result.append(text.substr(begin));
+}
+
+std::optional<int64_t> whole_number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc() || end != text.data() + text.size()) return {};
+  return std::to_string(value) == text ? std::optional(value) : std::nullopt;
+}
+
+// 3/4 of two whole numbers is \frac{3}{4}.
+std::string with_fraction_for_slash(std::string text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string::npos || text.find('/', slash + 1) != std::string::npos) return text;
+  const std::string above = text.substr(0, slash), below = text.substr(slash + 1);
+  if (!whole_number(above) || !whole_number(below)) return text;
+  return "\\frac{" + above + "}{" + below + "}";
+}
+
+}  // namespace
+
+std::string without_thousands(std::string_view number) {
+  const size_t begin = number.starts_with('-') ? 1 : 0;
+  const size_t whole_end = std::min(number.find('.'), number.size());
+  const std::string_view whole = number.substr(begin, whole_end - begin);
+  const size_t first = whole.find(',');
+  if (first == std::string_view::npos || first == 0 || first > 3 || whole.front() == '0') return std::string(number);
+  std::string plain(number.substr(0, begin + first));
+  for (size_t at = first; at < whole.size(); at += 4) {
+    if (whole[at] != ',' || whole.size() - at < 4) return std::string(number);
+    plain += whole.substr(at + 1, 3);
+  }
+  plain += number.substr(whole_end);
+  const std::string_view digits = std::string_view(plain).substr(begin);
+  if (digits.find_first_not_of("0123456789.") != std::string_view::npos) return std::string(number);
+  return plain;
+}
+
+std::string hendrycks_form(std::string_view answer) {
+  std::string text(answer);
+  replace_every(text, "\n", "");
+  replace_every(text, "\\!", "");
+  replace_every(text, "\\\\", "\\");
+  replace_every(text, "tfrac", "frac");
+  replace_every(text, "dfrac", "frac");
+  replace_every(text, "\\left", "");
+  replace_every(text, "\\right", "");
+  replace_every(text, "^{\\circ}", "");
+  replace_every(text, "^\\circ", "");
+  replace_every(text, "\\$", "");
+  if (count(text, "\\text{ ") == 1) text.resize(text.find("\\text{ "));  // a unit
+  replace_every(text, "\\%", "");
+  replace_every(text, " .", " 0.");
+  replace_every(text, "{.", "{0.");
+  if (text.starts_with('.')) text.insert(0, "0");
+  if (const size_t equals = text.find('='); equals <= 2 && count(text, "=") == 1) text.erase(0, equals + 1);  // x=
+  text = with_braced_roots(text);
+  replace_every(text, " ", "");
+  text = with_braced_fractions(text);
+  if (text == "0.5") text = "\\frac{1}{2}";
+  return with_fraction_for_slash(std::move(text));
+}
+
+}  // namespace hone

@@ -1,0 +1,16 @@
+// The normal form in which answers to the MATH data are compared (Hendrycks et al. 2021, "Measuring mathematical
+// problem solving with the MATH dataset"; the rules are those that verl's math_reward follows), in time linear in the
+// text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hone {
+
+std::string hendrycks_form(std::string_view answer);
+
+// Commas of "1,234,567" go; those that do not separate groups of three, or stand in brackets, stay.
+std::string without_thousands(std::string_view number);
+
+}  // namespace hone

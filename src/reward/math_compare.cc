@@ -1,0 +1,397 @@
+#include "reward/math_compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reward/formula.h"
+#include "reward/formula_residue.h"
+#include "reward/formula_value.h"
+#include "reward/judgement.h"
+
+namespace hone {
+
+namespace {
+
+constexpr int64_t kMaxSteps = 60'000;
+constexpr int kNumPoints = 4;
+using Kind = FormulaKind;
+
+// One side of a comparison: a node of its formula, and what plus_minus stands for.
+struct Side {
+  const Formula* formula = nullptr;
+  int32_t node = 0;
+  int sign = 1;
+  const FormulaNode& get() const { return formula->at(node); }
+  Side child(size_t i) const { return {formula, get().children[i], sign}; }
+  size_t num_children() const { return get().children.size(); }
+};
+
+bool contains(const Side& side, Kind kind) {
+  if (side.get().kind == kind) return true;
+  for (size_t i = 0; i < side.num_children(); ++i) {
+    if (contains(side.child(i), kind)) return true;
+  }
+  return false;
+}
+
+bool is_decimal(const std::string& number) {
+  const size_t point = number.find('.');
+  return number.find('e') != std::string::npos ||
+         (point != std::string::npos && number.find_first_not_of('0', point + 1) != std::string::npos);
+}
+bool has_decimal(const Side& side) {
+  if (side.get().kind == Kind::number && is_decimal(side.get().text)) return true;
+  for (size_t i = 0; i < side.num_children(); ++i) {
+    if (has_decimal(side.child(i))) return true;
+  }
+  return false;
+}
+
+// A whole number as it is written, with its sign; an empty text is something else.
+std::string written_whole(const Side& side) {
+  const FormulaNode& n = side.get();
+  if (n.kind == Kind::negate) {
+    const std::string inner = written_whole(side.child(0));
+    return inner.empty() || inner.front() == '-' ? "" : "-" + inner;
+  }
+  if (n.kind != Kind::number || is_decimal(n.text)) return "";
+  const std::string digits = n.text.substr(0, n.text.find('.'));
+  const size_t first = digits.find_first_not_of('0');
+  return first == std::string::npos ? "0" : digits.substr(first);
+}
+// The same of a fraction of whole numbers, its sign in front: "-3/4".
+std::string written_fraction(const Side& side) {
+  const FormulaNode& n = side.get();
+  const auto turned = [](const std::string& text) { return text.starts_with('-') ? text.substr(1) : "-" + text; };
+  if (n.kind == Kind::negate) {
+    const std::string inner = written_fraction(side.child(0));
+    return inner.empty() ? "" : turned(inner);
+  }
+  if (n.kind != Kind::divide) return "";
+  const std::string above = written_whole(side.child(0)), below = written_whole(side.child(1));
+  if (above.empty() || below.empty()) return "";
+  return below.starts_with('-') ? turned(above) + "/" + below.substr(1) : above + "/" + below;
+}
+
+// What an answer is a list of.
+struct Elements {
+  std::vector<Side> sides;
+  enum class Order { given, any } order = Order::given;
+  std::string brackets;  // of a tuple or an interval; "{}" of a set; empty: none
+};
+
+class Comparison {
+ public:
+  explicit Comparison(const CompareRules& rules) : rules_(rules), budget_{kMaxSteps} {}
+
+  Verdict compare(Side a, Side b) {
+    if (!budget_.take()) return Verdict::undecided;
+    if (const auto verdict = compare_wrapped(a, b)) return *verdict;
+    if (a.get().kind == Kind::relation || b.get().kind == Kind::relation) return compare_relations(a, b);
+    if (a.get().kind == Kind::words || b.get().kind == Kind::words) return compare_words(a, b);
+    if (a.get().kind == Kind::matrix || b.get().kind == Kind::matrix) return compare_matrices(a, b);
+    if (a.get().kind == Kind::join || b.get().kind == Kind::join) return compare_joins(a, b);
+    if (is_list(a) || is_list(b)) return compare_lists(elements(a), elements(b));
+    return compare_numbers(a, b);
+  }
+
+ private:
+  static Verdict when(bool right) { return right ? Verdict::right : Verdict::wrong; }
+
+  // Units and percent signs: both or one of them.
+  std::optional<Verdict> compare_wrapped(Side a, Side b) {
+    const bool unit_a = a.get().kind == Kind::with_unit, unit_b = b.get().kind == Kind::with_unit;
+    if (unit_a && unit_b && a.get().text != b.get().text) return Verdict::wrong;
+    if (unit_a || unit_b) {
+      const auto percent = [](const Side& s) { return s.get().kind == Kind::with_unit && s.get().text == "percent"; };
+      const Verdict plain = compare(unit_a ? a.child(0) : a, unit_b ? b.child(0) : b);
+      if (plain == Verdict::right || percent(a) == percent(b)) return plain;
+      return percent(a) ? compare_hundredths(a.child(0), b) : compare_hundredths(b.child(0), a);
+    }
+    const bool percent_a = a.get().kind == Kind::percent, percent_b = b.get().kind == Kind::percent;
+    if (percent_a == percent_b) return percent_a ? std::optional(compare(a.child(0), b.child(0))) : std::nullopt;
+    const Verdict plain = compare(percent_a ? a.child(0) : a, percent_b ? b.child(0) : b);
+    return plain == Verdict::right ? plain : compare_numbers(a, b);  // 50% is 50, and 0.5
+  }
+  Verdict compare_hundredths(Side percent, Side other) {
+    Formula scaled = *percent.formula;
+    scaled.nodes.push_back({Kind::percent, "", {percent.node}});
+    return compare_numbers({&scaled, static_cast<int32_t>(scaled.nodes.size()) - 1, percent.sign}, other);
+  }
+
+  // x = 5 is 5; equations are the same when their differences of both sides are, but for a constant factor.
+  Verdict compare_relations(Side a, Side b) {
+    const bool both = a.get().kind == Kind::relation && b.get().kind == Kind::relation;
+    if (!both) {
+      const Side relation = a.get().kind == Kind::relation ? a : b, other = a.get().kind == Kind::relation ? b : a;
+      const std::string& signs = relation.get().text;
+      const bool says_value = signs.find_first_of("<>!") == std::string::npos;
+      return says_value ? compare(relation.child(relation.num_children() - 1), other) : Verdict::wrong;
+    }
+    const bool equations = a.get().text == "=" && b.get().text == "=";
+    if (a.num_children() != b.num_children()) {
+      const bool chains = a.get().text.find_first_of("<>!") == std::string::npos &&
+                          b.get().text.find_first_of("<>!") == std::string::npos;
+      return chains ? compare(a.child(a.num_children() - 1), b.child(b.num_children() - 1)) : Verdict::wrong;
+    }
+    if (a.get().text == b.get().text) {
+      const Verdict as_given = compare_sides(a, b, false);
+      if (as_given != Verdict::wrong) return as_given;
+    }
+    if (a.get().text == mirrored(b.get().text)) {
+      const Verdict turned = compare_sides(a, b, true);
+      if (turned != Verdict::wrong) return turned;
+    }
+    return equations ? compare_equations(a, b) : Verdict::wrong;
+  }
+
+  static std::string mirrored(const std::string& signs) {
+    std::vector<std::string> words(1);
+    for (const char c : signs) {
+      if (c == ' ') {
+        words.emplace_back();
+      } else {
+        words.back() += c == '<' ? '>' : c == '>' ? '<' : c;
+      }
+    }
+    std::string result;
+    for (size_t i = words.size(); i-- > 0;) result += (result.empty() ? "" : " ") + words[i];
+    return result;
+  }
+
+  Verdict compare_sides(Side a, Side b, bool turned) {
+    Verdict all = Verdict::right;
+    for (size_t i = 0; i < a.num_children() && all != Verdict::wrong; ++i) {
+      const Verdict one = compare(a.child(i), b.child(turned ? b.num_children() - 1 - i : i));
+      if (one != Verdict::right) all = one;
+    }
+    return all;
+  }
+
+  Verdict compare_equations(Side a, Side b) {
+    std::complex<double> ratio = 0;
+    for (int point = 0; point < kNumPoints; ++point) {
+      const auto f = difference(a, point), g = difference(b, point);
+      if (!f || !g) return Verdict::undecided;
+      if (std::abs(*f) < 1e-9 || std::abs(*g) < 1e-9) return when(std::abs(*f) < 1e-9 && std::abs(*g) < 1e-9);
+      if (point == 0) {
+        ratio = *f / *g;
+      } else if (std::abs(*f / *g - ratio) > 1e-9 * std::abs(ratio)) {
+        return Verdict::wrong;
+      }
+    }
+    // equations without unknowns would all be the same
+    return contains(a, Kind::symbol) && contains(b, Kind::symbol) ? Verdict::right : Verdict::wrong;
+  }
+  std::optional<std::complex<double>> difference(Side equation, int point) {
+    const FormulaValue left = value(equation.child(0), point, std::numbers::pi);
+    const FormulaValue right = value(equation.child(1), point, std::numbers::pi);
+    if (left.state != FormulaValue::State::known || right.state != FormulaValue::State::known) return {};
+    return left.value - right.value;
+  }
+
+  static Verdict compare_words(Side a, Side b) {
+    return when(a.get().kind == b.get().kind && a.get().text == b.get().text);
+  }
+
+  // A matrix is also a list of lists.
+  Verdict compare_matrices(Side a, Side b) {
+    const auto is_rows = [](const Side& s) { return s.get().kind == Kind::matrix || s.get().kind == Kind::bracketed; };
+    if (!is_rows(a) || !is_rows(b) || a.num_children() != b.num_children()) return Verdict::wrong;
+    Verdict all = Verdict::right;
+    for (size_t row = 0; row < a.num_children(); ++row) {
+      const Side cells_a = a.child(row), cells_b = b.child(row);
+      if (!is_list(cells_a) || !is_list(cells_b) || cells_a.num_children() != cells_b.num_children()) {
+        return Verdict::wrong;
+      }
+      const Verdict one = compare_sides(cells_a, cells_b, false);
+      if (one != Verdict::right) all = one;
+      if (all == Verdict::wrong) break;
+    }
+    return all;
+  }
+
+  Verdict compare_joins(Side a, Side b) {
+    if (a.get().kind != b.get().kind || a.get().text != b.get().text) return Verdict::wrong;
+    if (a.get().text == "\\") return a.num_children() == b.num_children() ? compare_sides(a, b, false) : Verdict::wrong;
+    Elements parts_a, parts_b;
+    for (size_t i = 0; i < a.num_children(); ++i) parts_a.sides.push_back(a.child(i));
+    for (size_t i = 0; i < b.num_children(); ++i) parts_b.sides.push_back(b.child(i));
+    parts_a.order = Elements::Order::any;
+    return compare_lists(parts_a, parts_b);
+  }
+
+  static bool is_list(const Side& side) {
+    const Kind kind = side.get().kind;
+    return kind == Kind::list || kind == Kind::set || kind == Kind::bracketed || contains(side, Kind::plus_minus);
+  }
+
+  static Elements elements(const Side& side) {
+    Elements result;
+    const Kind kind = side.get().kind;
+    if (kind == Kind::list || kind == Kind::set || kind == Kind::bracketed) {
+      for (size_t i = 0; i < side.num_children(); ++i) add_element(result, side.child(i));
+      if (kind == Kind::set || side.get().text == "or") result.order = Elements::Order::any;
+      if (kind == Kind::set) result.brackets = "{}";
+      if (kind == Kind::bracketed) result.brackets = side.get().text;
+    } else {
+      add_element(result, side);
+    }
+    return result;
+  }
+  // "x = 2" among others is 2; plus_minus is two elements.
+  static void add_element(Elements& elements, Side side) {
+    if (side.sign == 1 && contains(side, Kind::plus_minus)) {
+      Side minus = side;
+      minus.sign = -1;
+      elements.sides.push_back(side);
+      elements.sides.push_back(minus);
+      elements.order = Elements::Order::any;
+    } else {
+      elements.sides.push_back(side);
+    }
+  }
+
+  Verdict compare_lists(const Elements& a, const Elements& b) {
+    if (a.sides.size() != b.sides.size()) return Verdict::wrong;
+    if (!a.brackets.empty() && !b.brackets.empty() && a.brackets != b.brackets) return Verdict::wrong;
+    const bool half_open = a.brackets.empty() != b.brackets.empty() && (a.brackets + b.brackets != "()") &&
+                           (a.brackets + b.brackets != "{}") && (a.brackets + b.brackets != "[]");
+    if (half_open) return Verdict::wrong;
+    if (a.order == Elements::Order::any || b.order == Elements::Order::any) return compare_in_any_order(a, b);
+    Verdict all = Verdict::right;
+    for (size_t i = 0; i < a.sides.size() && all != Verdict::wrong; ++i) {
+      const Verdict one = compare_element(a.sides[i], b.sides[i]);
+      if (one != Verdict::right) all = one;
+    }
+    return all;
+  }
+
+  Verdict compare_in_any_order(const Elements& a, const Elements& b) {
+    std::vector<bool> used(b.sides.size(), false);
+    bool all_found = true, unsure = false;
+    for (const Side& side : a.sides) {
+      bool found = false;
+      for (size_t i = 0; i < b.sides.size() && !found; ++i) {
+        if (used[i]) continue;
+        if (budget_.steps < 0) return Verdict::undecided;
+        const Verdict one = compare_element(side, b.sides[i]);
+        unsure = unsure || one == Verdict::undecided;
+        found = one == Verdict::right;
+        if (found) used[i] = true;
+      }
+      all_found = all_found && found;
+    }
+    return all_found ? Verdict::right : unsure ? Verdict::undecided : Verdict::wrong;
+  }
+
+  // Elements whose plus_minus has its sign already are numbers.
+  Verdict compare_element(Side a, Side b) {
+    const bool settled = contains(a, Kind::plus_minus) || contains(b, Kind::plus_minus);
+    if (!settled) return compare(a, b);
+    const auto value_of = [](Side s) { return s.get().kind == Kind::relation ? s.child(s.num_children() - 1) : s; };
+    return compare_numbers(value_of(a), value_of(b));
+  }
+
+  Verdict compare_numbers(Side a, Side b) {
+    if (rules_.as_written) {
+      const auto is_scientific = [](const Side& s) {
+        return s.get().kind == Kind::number && s.get().text.find('e') != std::string::npos;
+      };
+      const bool scientific = is_scientific(a) || is_scientific(b);
+      if (!scientific && written_whole(a).empty() != written_whole(b).empty()) return Verdict::wrong;
+      const std::string fraction_a = written_fraction(a), fraction_b = written_fraction(b);
+      if (!fraction_a.empty() && !fraction_b.empty()) return when(fraction_a == fraction_b);
+    }
+    const bool may_differ = rules_.tolerance > 0 && (has_decimal(a) || has_decimal(b));
+    if (const auto exact = compare_exactly(a, b); exact && (*exact == Verdict::right || !may_differ)) return *exact;
+    const Verdict verdict = compare_values(a, b, may_differ ? rules_.tolerance : 0, std::numbers::pi);
+    const bool has_pi = contains(a, Kind::pi) != contains(b, Kind::pi);
+    if (verdict != Verdict::wrong || !may_differ || !has_pi) return verdict;
+    return compare_values(a, b, rules_.tolerance, 3.14);
+  }
+
+  std::optional<Verdict> compare_exactly(Side a, Side b) {
+    for (int which = 0; which < 2; ++which) {
+      const auto x = residue(*a.formula, a.node, which, a.sign, budget_);
+      const auto y = residue(*b.formula, b.node, which, b.sign, budget_);
+      if (!x || !y) return {};
+      if (*x != *y) return Verdict::wrong;
+    }
+    return Verdict::right;
+  }
+
+  FormulaValue value(Side side, int point, double pi) {
+    return evaluate(*side.formula, side.node, point, side.sign, pi, budget_);
+  }
+
+  Verdict compare_values(Side a, Side b, double tolerance, double pi) {
+    bool decided = false;
+    const bool constant = !contains(a, Kind::symbol) && !contains(b, Kind::symbol);
+    for (int point = 0; point < (constant ? 1 : kNumPoints); ++point) {
+      const FormulaValue x = value(a, point, pi), y = value(b, point, pi);
+      using State = FormulaValue::State;
+      if (x.state == State::unknown || y.state == State::unknown) return Verdict::undecided;
+      if (x.state != y.state) return Verdict::wrong;
+      if (x.state == State::undefined) continue;
+      const double difference = std::abs(x.value - y.value), error = x.error + y.error;
+      const double size = std::max(std::abs(x.value), std::abs(y.value));
+      // a number within 1e-4 of its larger one: the last bits of that bound are not to decide
+      if (difference > std::max(tolerance * size * (1 + 1e-9), error)) return Verdict::wrong;
+      if (tolerance == 0 && error > 1e-9 * std::max(1.0, size)) return Verdict::undecided;
+      decided = true;
+    }
+    return decided ? Verdict::right : Verdict::undecided;
+  }
+
+  const CompareRules& rules_;
+  StepBudget budget_;
+};
+
+// Without spaces, dollar signs and \left, \right; for texts that are equal as they stand.
+std::string squeezed(std::string_view text) {
+  std::string result(text);
+  for (const char* gone : {"\\left", "\\right", "\\!", "\\,", "\\;", "\\ ", "$", " ", "\n", "\t"}) {
+    replace_every(result, gone, "");
+  }
+  while (!result.empty() && std::string_view(".,;").find(result.back()) != std::string_view::npos) result.pop_back();
+  return result;
+}
+
+// Of a text of words, what stands in no command: "\\text{No solution}" is "nosolution". Empty for other texts.
+std::string words_form(std::string text) {
+  for (const char* gone : {"\\text{", "\\textbf{", "\\mathrm{", "\\mbox{", "}"}) replace_every(text, gone, "");
+  const bool words = std::none_of(text.begin(), text.end(), [](char c) {
+    return std::string_view("0123456789\\^_+*/=<>()[]{").find(c) != std::string_view::npos;
+  });
+  return words && text.size() > 2 ? lower_ascii(text) : "";
+}
+
+}  // namespace
+
+Verdict compare_answers(std::string_view answer, std::string_view ground_truth, const CompareRules& rules) {
+  if (answer == ground_truth) return Verdict::right;
+  if (answer.size() > kMaxAnswerBytes || ground_truth.size() > kMaxAnswerBytes) return Verdict::wrong;
+  const std::string a = squeezed(answer), b = squeezed(ground_truth);
+  if (a == b) return Verdict::right;
+  if (a.empty() || b.empty()) return Verdict::wrong;
+  bool unsure = false;
+  for (const Commas commas : {Commas::thousands, Commas::list}) {
+    const auto given = parse_formula(answer, commas), truth = parse_formula(ground_truth, commas);
+    if (!given || !truth) continue;
+    const Verdict verdict = Comparison(rules).compare({&*given, given->root}, {&*truth, truth->root});
+    if (verdict == Verdict::right) return verdict;
+    unsure = unsure || verdict == Verdict::undecided;
+    if (answer.find(',') == std::string_view::npos && ground_truth.find(',') == std::string_view::npos) break;
+  }
+  if (unsure) return Verdict::undecided;
+  const std::string words = words_form(a);
+  return !words.empty() && words == words_form(b) ? Verdict::right : Verdict::wrong;
+}
+
+}  // namespace hone

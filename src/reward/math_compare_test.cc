@@ -1,0 +1,99 @@
+#include "reward/math_compare.h"
+
+#include <gtest/gtest.h>
+
+#include <numbers>
+#include <string>
+
+#include "reward/formula_residue.h"
+#include "reward/formula_value.h"
+
+namespace hone {
+namespace {
+
+TEST(MathCompare, LargeWholeNumbersAndPowersAreComparedExactly) {
+  const std::string nines(1500, '9');
+  EXPECT_EQ(compare_answers(nines + "0", nines + "1", {}), Verdict::wrong);
+  EXPECT_EQ(compare_answers("10^{1500} - 1", nines, {}), Verdict::right);
+  EXPECT_EQ(compare_answers("9^{9^9}", "9^{9^9} + 1", {}), Verdict::wrong);
+  EXPECT_EQ(compare_answers("(x+y)^{50} (x-y)^{50}", "(x^2-y^2)^{50}", {}), Verdict::right);
+  EXPECT_EQ(compare_answers("\\binom{1000}{500}", "\\frac{1000!}{500! \\cdot 500!}", {}), Verdict::right);
+}
+
+TEST(MathCompare, WhatCannotBeDecidedIsNotCalledWrong) {
+  EXPECT_EQ(compare_answers("9^{9^{9^{9}}}", "1", {}), Verdict::undecided);
+  EXPECT_EQ(compare_answers("\\sqrt{10^{400}}", "10^{200}", {}), Verdict::undecided) << "beyond the range of double";
+  // sin of a number whose error is larger than a turn
+  EXPECT_EQ(compare_answers("\\sin(\\sqrt{2} \\cdot 10^{17})", "\\sin(2^{1/2} \\cdot 10^{17})", {}),
+            Verdict::undecided);
+  std::string upwards = "0", downwards = "0";
+  for (int i = 1; i < 400; ++i) {
+    upwards += "," + std::to_string(i);
+    downwards.insert(0, std::to_string(i) + ",");
+  }
+  EXPECT_EQ(compare_answers("\\{" + upwards + "\\}", "\\{" + downwards + "\\}", {}), Verdict::undecided) << "budget";
+}
+
+TEST(MathCompare, ToleranceIsForDecimalsAlone) {
+  EXPECT_EQ(compare_answers("3.1416", "\\pi", {}), Verdict::right);
+  EXPECT_EQ(compare_answers("3.1416", "\\pi", {.tolerance = 0}), Verdict::wrong);
+  EXPECT_EQ(compare_answers("\\frac{355}{113}", "\\pi", {}), Verdict::wrong) << "near, but no decimal";
+  EXPECT_EQ(compare_answers("100001", "100000", {}), Verdict::wrong);
+  EXPECT_EQ(compare_answers("0.5", "\\frac12", {.tolerance = 0}), Verdict::right) << "exact";
+}
+
+TEST(MathCompare, AsWrittenAsksForTheFormOfTheGroundTruth) {
+  const CompareRules strict{.tolerance = 0, .as_written = true};
+  EXPECT_EQ(compare_answers("\\frac{2}{4}", "\\frac{1}{2}", strict), Verdict::wrong);
+  EXPECT_EQ(compare_answers("\\frac{-1}{2}", "-\\frac{1}{2}", strict), Verdict::right);
+  EXPECT_EQ(compare_answers("4+1", "5", strict), Verdict::wrong);
+  EXPECT_EQ(compare_answers("\\sqrt{8}", "2\\sqrt{2}", strict), Verdict::right);
+}
+
+TEST(FormulaResidue, DependsOnTheValueAndNotOnTheForm) {
+  const auto residue_of = [](const char* text) {
+    const auto formula = parse_formula(text, Commas::thousands);
+    StepBudget budget{1000};
+    return formula ? residue(*formula, formula->root, 0, 1, budget) : std::nullopt;
+  };
+  EXPECT_EQ(residue_of("\\frac{1}{3} + \\frac16"), residue_of("0.5"));
+  EXPECT_EQ(residue_of("7"), 7u);
+  EXPECT_EQ(residue_of("2^{61}"), 1u) << "modulo 2^61 - 1";
+  EXPECT_NE(residue_of("x"), residue_of("y"));
+  EXPECT_EQ(residue_of("\\sqrt{4}"), std::nullopt) << "not rational";
+  EXPECT_EQ(residue_of("1/(2^{61}-1)"), std::nullopt) << "division by zero there";
+}
+
+// The bound holds for values that are known to more digits than a double has.
+TEST(FormulaValue, TheErrorIsWithinItsBound) {
+  const std::pair<const char*, double> table[] = {
+      {"\\sqrt{2}", std::numbers::sqrt2},
+      {"(\\sqrt{2}+1)^{20}(\\sqrt{2}-1)^{20}", 1.0},
+      {"\\sqrt{10^8+1}-10^4", 4.99999998750000006e-05},
+      {"\\ln(e^5)", 5.0},
+      {"\\sin(\\pi)", 0.0},
+      {"\\tan(\\frac{\\pi}{4})", 1.0},
+      {"\\sqrt[3]{-27}", -3.0},
+  };
+  for (const auto& [text, exact] : table) {
+    const auto formula = parse_formula(text, Commas::thousands);
+    ASSERT_TRUE(formula) << text;
+    StepBudget budget{1000};
+    const FormulaValue value = evaluate(*formula, formula->root, 0, 1, std::numbers::pi, budget);
+    ASSERT_EQ(value.state, FormulaValue::State::known) << text;
+    EXPECT_LE(std::abs(value.value - exact), value.error) << text;
+    EXPECT_LE(value.error, 1e-9 * (1 + std::abs(exact))) << text << ": the bound says nothing";
+  }
+}
+
+TEST(Formula, NestingIsBoundedAndFaultsAreNoFormulas) {
+  const std::string deep = std::string(500, '(') + "1" + std::string(500, ')');
+  EXPECT_FALSE(parse_formula(deep, Commas::thousands));
+  for (const char* text : {"", "1 +", "(", ")", "\\frac{1}", "{", "}", "1 2", "\\unknown", "x^",
+                           "\\begin{cases} 1 \\end{cases}", "a,,b", "\\sqrt", "|x", "1//2", "=="}) {
+    EXPECT_FALSE(parse_formula(text, Commas::thousands)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,18 @@
+// Words that stand behind numbers: units in their spellings, and what else is a word rather than a product of letters.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hone {
+
+// A unit of the table, or one of and, or, million, ...: a word even where it is written among letters. Lower case.
+bool is_word(std::string_view word);
+
+// One spelling for all of a unit: "centimeters" and "cm" become "cm". Other words stay, without a plural s.
+std::string unit_name(std::string_view word);
+
+// What a word of quantity multiplies by, as digits: "million" is "1000000". Empty for other words.
+std::string_view quantity(std::string_view word);
+
+}  // namespace hone
