@@ -7,6 +7,7 @@
 #include "bench/resampler.h"
 #include "bench/rollout.h"
 #include "bench/scheduling.h"
+#include "bench/scorers.h"
 #include "bench/speculation.h"
 #include "bench/tokenize.h"
 #include "bench/train.h"
@@ -30,6 +31,7 @@ constexpr Bench kBenches[] = {
     {"rollout", run_rollout},
     {"tokenize", run_tokenize},
     {"load", run_load},
+    {"scorers", run_scorers},
     {"check", run_check},
     {"speculation_tail", run_speculation_tail},
     {"speculation_crowd", run_speculation_crowd},

@@ -130,6 +130,14 @@ struct DataMakeArgs {
 };
 int run_data_make(const DataMakeArgs& args);
 
+struct ScoreArgs {
+  std::vector<std::string> files;
+  std::string scorer;  // in place of that of the data source
+  std::string audit;   // another scorer, or "recorded"
+  bool json = false, list = false;
+};
+int run_score(const ScoreArgs& args);
+
 struct SelftestArgs {
   int threads = 0;
 };

@@ -79,6 +79,7 @@ struct AllArgs {
   RenderArgs render;
   ConvertArgs convert;
   DataMakeArgs data;
+  ScoreArgs score;
   SelftestArgs selftest;
   BenchArgs bench;
   QuickstartArgs quickstart;
@@ -243,6 +244,15 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   c->add_option("--outtype", a.convert.outtype, "of the matrices of the GGUF file: f16 (default), bf16, q8_0 or f32");
 }
 
+void add_score(CLI::App& app, ScoreArgs& a, int& exit_code) {
+  CLI::App* s = add(app, "score", "score the answers of JSONL files, audit a scorer", a, run_score, exit_code);
+  s->add_option("files", a.files, "verl's dumps of samples, or rows with an answer and a ground truth");
+  s->add_option("--scorer", a.scorer, "in place of that of a row's data_source");
+  s->add_option("--audit", a.audit, "another scorer, or recorded (the row's own score): show every row that differs");
+  s->add_flag("--json", a.json, "one JSON object a row, and one for each data source at the end");
+  s->add_flag("--list", a.list, "list the scorers and their data sources");
+}
+
 void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   CLI::App* data = app.add_subcommand("data", "data sets")->require_subcommand(1);
   CLI::App* m = add(*data, "make", "make a task's data: arithmetic, countdown", a.data, run_data_make, exit_code);
@@ -253,6 +263,8 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   m->add_option("--held-out", a.data.held_out, "held-out prompts (0: the task's own number)");
   m->add_option("--sft", a.data.sft, "worked examples for SFT (0: the task's own number)");
   m->add_option("--digits", a.data.digits, "arithmetic: digits of the operands")->capture_default_str();
+
+  add_score(app, a.score, exit_code);
 
   CLI::App* s = add(app, "selftest", "check this machine: kernels of every target, one policy", a.selftest,
                     run_selftest, exit_code);
