@@ -7,31 +7,32 @@
 #include <variant>
 
 #include "core/error.h"
-#include "reward/scorer.h"
 
 namespace hone {
 
 namespace {
 
-void score_answers(std::span<Trajectory> answers, const Prompt& prompt, const Tokenizer& tokenizer) {
+void score_answers(std::span<Trajectory> answers, const Prompt& prompt, const Tokenizer& tokenizer,
+                   const ScoringRules& rules) {
   for (Trajectory& t : answers) {
     t.response_text = tokenizer.decode(t.response_ids, true);
-    t.score = t.finish == FinishReason::aborted
-                  ? Score{std::nullopt, "aborted"}
-                  : score({prompt.data_source, t.response_text, prompt.ground_truth, t.finish});
+    t.score = t.finish == FinishReason::aborted ? Score{std::nullopt, "aborted"}
+                                                : score({prompt.data_source, t.response_text, prompt.ground_truth,
+                                                         t.finish, static_cast<int64_t>(t.response_ids.size())},
+                                                        rules);
   }
 }
 
 }  // namespace
 
-void score_group(Group& group, const Tokenizer& tokenizer) {
-  score_answers(group.trajectories, *group.drawn.prompt, tokenizer);
+void score_group(Group& group, const Tokenizer& tokenizer, const ScoringRules& rules) {
+  score_answers(group.trajectories, *group.drawn.prompt, tokenizer, rules);
 }
 
-void score_group_later(TaskQueue& queue, Group& group, const Tokenizer& tokenizer) {
+void score_group_later(TaskQueue& queue, Group& group, const Tokenizer& tokenizer, const ScoringRules& rules) {
   static_assert(std::is_nothrow_move_constructible_v<Group>);  // so that vectors of groups move them as they grow
-  queue.add([answers = std::span(group.trajectories), prompt = group.drawn.prompt, &tokenizer] {
-    score_answers(answers, *prompt, tokenizer);
+  queue.add([answers = std::span(group.trajectories), prompt = group.drawn.prompt, &tokenizer, rules] {
+    score_answers(answers, *prompt, tokenizer, rules);
   });
 }
 
@@ -214,7 +215,7 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
     Group& place = groups[group.drawn.draw];
     HONE_CHECK(place.trajectories.empty(), "prompt {} is answered twice", group.drawn.draw);
     place = std::move(group);
-    score_group_later(scoring, place, tokenizer);
+    score_group_later(scoring, place, tokenizer, options.scoring);
     ++done;
   };
   if (file != nullptr) {

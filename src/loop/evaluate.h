@@ -13,6 +13,7 @@
 #include "loop/metrics.h"
 #include "loop/sample_statistics.h"
 #include "records/trajectory.h"
+#include "reward/scorer.h"
 #include "rollout/engine.h"
 #include "text/tokenizer.h"
 
@@ -25,7 +26,8 @@ struct EvaluationOptions {
   int64_t max_new_tokens = 512;
   std::vector<int32_t> end_ids;
   bool score_beside = true;  // on a thread of its own, while other answers are drawn; else after all of them
-  uint64_t seed = 1;         // validation has a stream of its own: training draws are not touched
+  ScoringRules scoring;
+  uint64_t seed = 1;  // validation has a stream of its own: training draws are not touched
 };
 
 // `reward`, or another number that a scorer reports: means over prompts of sample_statistics.h.
@@ -68,9 +70,9 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
                     EvaluationFile* file = nullptr);
 
 // Text and score of every answer of a group. The text keeps no special tokens.
-void score_group(Group& group, const Tokenizer& tokenizer);
+void score_group(Group& group, const Tokenizer& tokenizer, const ScoringRules& rules = {});
 // The same by a task of the queue. Until its wait() the answers stay where they are, and their text and score are its
 // own; the group may be moved. The queue ends before the answers do.
-void score_group_later(TaskQueue& queue, Group& group, const Tokenizer& tokenizer);
+void score_group_later(TaskQueue& queue, Group& group, const Tokenizer& tokenizer, const ScoringRules& rules = {});
 
 }  // namespace hone

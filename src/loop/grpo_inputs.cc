@@ -31,6 +31,18 @@ TrainerOptions critic_trainer_options(const Recipe& recipe, const TrainerOptions
   return options;
 }
 
+ScoringRules scoring_rules(const Recipe& recipe) {
+  const RewardRecipe& reward = recipe.reward;
+  ScoringRules rules;
+  for (const auto& [source, name] : reward.scorers.as_object()) rules.scorers.emplace_back(source, name.as_string());
+  rules.answer_weight = reward.answer_weight;
+  rules.format_weight = reward.format_weight;
+  rules.length_weight = reward.length_weight;
+  rules.format = *find_format(reward.format);
+  rules.max_length = recipe.data.max_response_length;
+  return rules;
+}
+
 namespace {
 
 int64_t longest_sequence(const Recipe& recipe) {
@@ -130,10 +142,10 @@ GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, const RunFlags& f
   PromptSet train, validation;
   const auto load_rows = [&](const Tokenizer& tokenizer, const EndIds&, const ChatTemplate& chat, io::Faults& faults) {
     train = load_prompts(prompt_options(recipe, chat, data.train_files, data.train_max_samples), tokenizer, faults);
-    find_unscorable(train.prompts, faults);
+    find_unscorable(train.prompts, faults, scoring_rules(recipe));
     if (data.val_files.empty()) return;
     validation = load_prompts(prompt_options(recipe, chat, data.val_files, data.val_max_samples), tokenizer, faults);
-    find_unscorable(validation.prompts, faults);
+    find_unscorable(validation.prompts, faults, scoring_rules(recipe));
   };
   ModelInputs model = load_model_inputs(input_options(recipe, dtype, flags), load_rows);
   if (!flags.quiet) {

@@ -8,6 +8,7 @@
 #include "loop/run_settings.h"
 #include "records/prompt.h"
 #include "reward/overlong.h"
+#include "reward/scorer.h"
 
 namespace hone {
 
@@ -24,6 +25,7 @@ int64_t groups_in_flight(const Recipe& recipe);
 
 // Of overlong shaping, where it is on.
 std::optional<OverlongBuffer> overlong_buffer(const Recipe& recipe);
+ScoringRules scoring_rules(const Recipe& recipe);
 
 // Of a critic's trainer, whose micro-batches are the actor's.
 TrainerOptions critic_trainer_options(const Recipe& recipe, const TrainerOptions& actor);

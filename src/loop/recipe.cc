@@ -5,6 +5,7 @@
 #include "loop/recipe_algorithms.h"
 #include "loop/recipe_critic.h"
 #include "loop/recipe_rollout.h"
+#include "reward/scorer.h"
 
 namespace hone {
 namespace {
@@ -171,6 +172,23 @@ void add_overlong(Schema& s, RewardRecipe& r) {
       .when(when, on);
 }
 
+void add_scoring(Schema& s, RewardRecipe& r) {
+  s.field("reward.scorers", &r.scorers,
+          "Scorers of data sources that have none of their own, or another one (hone score --list), e.g. "
+          "reward.scorers.my_rows=math; a name may end in *.");
+  s.field("reward.answer_weight", &r.answer_weight, "The reward is this times the scorer's number, ...").at_least(0);
+  s.field("reward.format_weight", &r.format_weight, "... plus this where the answer has the format, ...");
+  s.field("reward.length_weight", &r.length_weight,
+          "... plus this times the share of data.max_response_length that a right answer leaves.");
+  std::vector<std::string> formats;
+  for (const std::string_view name : format_names()) formats.emplace_back(name);
+  s.field(
+       "reward.format", &r.format,
+       "That format: boxed, hashes (#### and a number), answer_line (Answer: ...), think_boxed or think_answer (tags).")
+      .one_of(formats)
+      .when("reward.format_weight is not 0", [&r] { return r.format_weight != 0; });
+}
+
 void add_rest(Schema& s, Recipe& r) {
   s.field("actor_rollout_ref.model.path", &r.model.path, "Hugging Face folder or GGUF file to start from.")
       .required()
@@ -189,6 +207,7 @@ void add_rest(Schema& s, Recipe& r) {
   add_algorithm_fields(s, r.algorithm);
   add_filter_groups(s, r.algorithm.filter_groups);
   add_overlong(s, r.reward);
+  add_scoring(s, r.reward);
   s.field("reward.max_absent_ratio", &r.reward.max_absent_ratio,
           "End with exit code 4 when a larger share of a step's answers is without a score; 1 = never.")
       .at_least(0)
@@ -234,6 +253,15 @@ void validate_sampling(const ValidationSampling& v, const Expect& expect) {
   }
   expect(v.temperature >= 1e-4 && v.temperature <= 1e4,
          fmt::format("{}temperature = {}: expected 0.0001 to 10000, because {}do_sample is true", p, v.temperature, p));
+}
+
+template <class Expect>
+void validate_scorers(const Recipe& r, const Expect& expect) {
+  for (const auto& [source, name] : r.reward.scorers.as_object()) {
+    const bool known = name.is_string() && find_scorer(name.as_string()) != nullptr;
+    expect(known,
+           fmt::format("reward.scorers.{}: expected a scorer (hone score --list), found {}", source, name.describe()));
+  }
 }
 
 template <class Expect>
@@ -289,6 +317,7 @@ void validate(const Recipe& r, io::Faults& faults) {
          fmt::format("data.train_batch_size = {}: expected at least actor_rollout_ref.actor.ppo_mini_batch_size = {}",
                      r.data.train_batch_size, r.actor.ppo_mini_batch_size));
   validate_dapo(r, expect);
+  validate_scorers(r, expect);
   validate_algorithms(r, faults);
   validate_sampling(r.rollout.val_kwargs, expect);
   const std::string class_path = r.data.sampler.class_path.value_or("");

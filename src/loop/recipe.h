@@ -167,6 +167,9 @@ struct RewardRecipe {
   std::string reward_manager = "naive";
   std::optional<int64_t> max_resp_len;
   OverlongRecipe overlong;
+  io::Json scorers = io::Json::object();  // data source: scorer
+  double answer_weight = 1, format_weight = 0, length_weight = 0;
+  std::string format = "boxed";
   double max_absent_ratio = 0.5;
   bool shuffle = false;
 };

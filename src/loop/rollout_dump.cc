@@ -45,6 +45,7 @@ io::Json row_of(const Group& group, const Trajectory& t, int64_t global_step) {
   row.set("logprobs", io::Json::Array(t.logprobs.begin(), t.logprobs.end()));
   row.set("versions", io::Json::Array(t.versions.begin(), t.versions.end()));
   if (!t.score.reason.empty()) row.set("reason", t.score.reason);
+  if (t.score.verdict) row.set("verdict", name(*t.score.verdict));
   for (const ScoreExtra& extra : t.score.extras) set_extra(row, extra);
   return row;
 }

@@ -210,13 +210,14 @@ std::vector<Group> TrainingRollout::generate(std::span<const DrawnPrompt> drawn,
                                              TaskQueue& scoring) {
   const auto wanted = static_cast<size_t>(recipe_.gen_batch_size());
   Progress progress("rollout", recipe_.gen_batch_size(), quiet_);
+  const ScoringRules rules = scoring_rules(recipe_);
   std::vector<Group> groups;
   for (const UnfinishedGroup& group : carried_) engine_.add(group, sampling);
   for (const DrawnPrompt& prompt : drawn) engine_.add(prompt, static_cast<int>(recipe_.rollout.n), sampling);
   for (bool more = true; more;) {  // groups: by the engine step that completed them, then by draw
     for (Group& group : engine_.take_finished()) {
       groups.push_back(std::move(group));
-      if (groups.size() <= wanted) score_group_later(scoring, groups.back(), inputs_.tokenizer);
+      if (groups.size() <= wanted) score_group_later(scoring, groups.back(), inputs_.tokenizer, rules);
     }
     progress.update(static_cast<int64_t>(std::min(groups.size(), wanted)));
     more = groups.size() < wanted && engine_.has_work();

@@ -103,6 +103,10 @@ TEST_F(Effects, OptionsOfTheResultChangeIt) {
        "reward_model.reward_kwargs.overlong_buffer_cfg.len=3",
        "reward_model.reward_kwargs.overlong_buffer_cfg.penalty_factor=1"},
       {"reward.shuffle=true"},
+      {"reward.scorers.*=exact_match"},
+      {"reward.answer_weight=2"},
+      {"reward.format_weight=1", "reward.format=hashes"},
+      {"reward.length_weight=0.5"},
   };
   for (const Arguments& more : cases) {
     EXPECT_NE(difference(plain, bits_of(run(more))), "") << more[0] << " changes nothing";
