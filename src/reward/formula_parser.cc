@@ -14,7 +14,7 @@ namespace hone {
 
 namespace {
 
-constexpr int kMaxDepth = 50;
+constexpr int kMaxNesting = 50;
 constexpr std::string_view kRelations[] = {"=", "<", "<=", ">", ">=", "!=", "in"};
 
 class FormulaParser {
@@ -61,7 +61,7 @@ class FormulaParser {
   }
 
   int32_t list() {
-    if (++depth_ > kMaxDepth) return fail();
+    if (++depth_ > kMaxNesting) return fail();
     Children items{item()};
     std::string order;
     while (next_is(",") || next_is(";") || at_conjunction()) {
@@ -128,7 +128,7 @@ class FormulaParser {
   }
 
   int32_t signed_product() {
-    if (++depth_ > kMaxDepth) return fail();
+    if (++depth_ > kMaxNesting) return fail();
     int32_t value = 0;
     if (take("-")) {
       value = add(Kind::negate, {signed_product()});
@@ -240,7 +240,7 @@ class FormulaParser {
     }
     int32_t exponent = argument(true);
     if (take("^")) {
-      if (++depth_ > kMaxDepth) return fail();
+      if (++depth_ > kMaxNesting) return fail();
       exponent = power(exponent);
       --depth_;
     }
@@ -263,7 +263,7 @@ class FormulaParser {
 
   // What a command or ^ applies to: a group in braces, or one thing; of a number its first digit, or the whole.
   int32_t argument(bool whole_number) {
-    if (++depth_ > kMaxDepth) return fail();
+    if (++depth_ > kMaxNesting) return fail();
     int32_t value = 0;
     if (take("-")) {
       value = add(Kind::negate, {argument(whole_number)});
@@ -281,7 +281,7 @@ class FormulaParser {
   }
 
   int32_t primary() {
-    if (ended() || ++depth_ > kMaxDepth) return fail();
+    if (ended() || ++depth_ > kMaxNesting) return fail();
     const Lexeme lexeme = lexemes_[at_++];
     int32_t value = 0;
     switch (lexeme.kind) {

@@ -7,7 +7,7 @@ namespace hone {
 
 namespace {
 
-__extension__ using Wide = unsigned __int128;
+__extension__ using WideProduct = unsigned __int128;
 
 uint64_t power_residue(uint64_t base, uint64_t exponent, uint64_t prime) {
   uint64_t result = 1;
@@ -179,7 +179,7 @@ class ResidueEvaluator {
 }  // namespace
 
 uint64_t multiply_residues(uint64_t a, uint64_t b, uint64_t prime) {
-  return static_cast<uint64_t>(Wide{a} * b % prime);
+  return static_cast<uint64_t>(WideProduct{a} * b % prime);
 }
 
 uint64_t symbol_bits(const std::string& name, int point) {

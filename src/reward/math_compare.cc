@@ -335,10 +335,9 @@ class Comparison {
     const bool constant = !contains(a, Kind::symbol) && !contains(b, Kind::symbol);
     for (int point = 0; point < (constant ? 1 : kNumPoints); ++point) {
       const FormulaValue x = value(a, point, pi), y = value(b, point, pi);
-      using State = FormulaValue::State;
-      if (x.state == State::unknown || y.state == State::unknown) return Verdict::undecided;
+      if (x.state == FormulaValue::State::unknown || y.state == FormulaValue::State::unknown) return Verdict::undecided;
       if (x.state != y.state) return Verdict::wrong;
-      if (x.state == State::undefined) continue;
+      if (x.state == FormulaValue::State::undefined) continue;
       const double difference = std::abs(x.value - y.value), error = x.error + y.error;
       const double size = std::max(std::abs(x.value), std::abs(y.value));
       // a number within 1e-4 of its larger one: the last bits of that bound are not to decide

@@ -11,7 +11,7 @@ namespace hone {
 
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_word_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_choice(char c) { return c >= 'A' && c <= 'J'; }
 
 // The letter that a text begins with, after brackets and marks of emphasis, when no word begins with it. `rest` gets
@@ -26,7 +26,8 @@ std::optional<char> leading_choice(std::string_view text, std::string_view* rest
   const char letter = text[at];
   if (!is_choice(letter)) return {};
   const std::string_view after = text.substr(at + 1);
-  if (!after.empty() && (is_letter(after.front()) || after.front() == '\'' || (after.front() & 0x80) != 0)) return {};
+  if (!after.empty() && (is_word_letter(after.front()) || after.front() == '\'' || (after.front() & 0x80) != 0))
+    return {};
   if (rest != nullptr) *rest = after;
   return letter;
 }
@@ -54,7 +55,7 @@ std::string_view without_lead(std::string_view text) {
     text.remove_prefix(at);
     for (const std::string_view word :
          {"is", "would be", "option", "Option", "choice", "Choice", "the", "must be", "letter"}) {
-      if (!text.starts_with(word) || (text.size() > word.size() && is_letter(text[word.size()]))) continue;
+      if (!text.starts_with(word) || (text.size() > word.size() && is_word_letter(text[word.size()]))) continue;
       text.remove_prefix(word.size());
       more = true;
     }
