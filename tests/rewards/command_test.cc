@@ -1,0 +1,73 @@
+// hone score as a user runs it.
+#include "support/command.h"
+
+#include <gtest/gtest.h>
+
+#include "support/tiny_model.h"
+
+namespace hone::test {
+namespace {
+
+std::string row(const std::string& output, const std::string& gold, const std::string& source, double score) {
+  io::Json json = io::Json::object();
+  json.set("output", output);
+  json.set("gts", gold);
+  json.set("data_source", source);
+  json.set("score", score);
+  return json.dump() + "\n";
+}
+
+class ScoreCommand : public ::testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    io::write_file(folder_ / name, text);
+    return folder_ / name;
+  }
+  TemporaryFolder folder_{"score"};
+};
+
+TEST_F(ScoreCommand, ScoresByDataSourceAndSumsUp) {
+  const std::string rows = file(
+      "a.jsonl", row("#### 5", "5", "openai/gsm8k", 1) + row("#### 6", "5", "openai/gsm8k", 0) +
+                     row("no idea", "5", "openai/gsm8k", 0) +
+                     row("\\boxed{9^{9^{9^{9}}}}", "1", "numina_olympiads", 0) + row("Answer: 6", "5", "aime2024", -1));
+  const Result result = run_hone(folder_.path(), {"score", rows});
+  EXPECT_EQ(result.code, 0) << result.err;
+  for (const char* line :
+       {"openai/gsm8k by gsm8k: mean 0.3333 over 3 rows; right 1, wrong 1, no answer 1, undecided 0",
+        "numina_olympiads by prime_math: mean - over 1 rows; right 0, wrong 0, no answer 0, undecided 1, "
+        "absent 1",
+        "aime2024 by math_dapo: mean -1.0000 over 1 rows"}) {
+    EXPECT_NE(result.out.find(line), std::string::npos) << line << " in\n" << result.out;
+  }
+}
+
+TEST_F(ScoreCommand, AuditShowsEveryRowThatDiffersAndNoOther) {
+  const std::string rows =
+      file("a.jsonl", row("so \\boxed{2^{10}}", "1024", "mine", 0) + row("so \\boxed{1024}", "1024", "mine", 1) +
+                          row("so \\boxed{7}", "1024", "mine", 1));
+  const Result two = run_hone(folder_.path(), {"score", rows, "--scorer", "prime_math", "--audit", "math"});
+  EXPECT_EQ(two.code, 0) << two.err;
+  EXPECT_NE(two.out.find("a.jsonl:1: ground truth 1024"), std::string::npos) << two.out;
+  EXPECT_EQ(two.out.find("a.jsonl:2:"), std::string::npos) << two.out;
+  EXPECT_EQ(two.out.find("a.jsonl:3:"), std::string::npos) << two.out;
+  EXPECT_NE(two.out.find("prime_math and math differ on 1"), std::string::npos) << two.out;
+  const Result recorded = run_hone(folder_.path(), {"score", rows, "--scorer", "math", "--audit", "recorded"});
+  EXPECT_NE(recorded.out.find("a.jsonl:3:"), std::string::npos) << recorded.out;
+  EXPECT_NE(recorded.out.find("math and recorded differ on 1"), std::string::npos) << recorded.out;
+}
+
+TEST_F(ScoreCommand, NamesAllThatCannotBeScored) {
+  const std::string rows = file("a.jsonl", row("5", "5", "mine", 1) + "{\"output\": \"5\"}\n" + "{\"gts\": \"5\"}\n" +
+                                               row("#### 5", "five", "openai/gsm8k", 1));
+  const Result result = run_hone(folder_.path(), {"score", rows});
+  EXPECT_EQ(result.code, 2);
+  for (const char* fault : {"a.jsonl:1: no scorer for data source \"mine\"", "a.jsonl:2: no ground truth",
+                            "a.jsonl:3: no answer", "a.jsonl:4: ground truth: expected a number"}) {
+    EXPECT_NE(result.err.find(fault), std::string::npos) << fault << " in\n" << result.err;
+  }
+  EXPECT_EQ(run_hone(folder_.path(), {"score", rows, "--scorer", "maths"}).code, 2);
+}
+
+}  // namespace
+}  // namespace hone::test
