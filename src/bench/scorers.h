@@ -1,4 +1,5 @@
-// Speed of every scorer on one core: answers of 2 KB each, and the longest time that one hostile answer takes.
+// Speed of every scorer on one core, in processor time: answers of 2 KB each, and the longest that one hostile answer
+// takes.
 #pragma once
 
 #include "bench/bench.h"
