@@ -160,7 +160,7 @@ void TrainingRollout::set_baselines(std::span<Group> groups, Metrics& metrics) {
   for (const Group& group : groups) engine_.add(group.drawn, 1, greedy);
   std::vector<Group> answers = engine_.run_all();  // by draw, as the groups are
   HONE_CHECK(answers.size() == groups.size(), "{} greedy answers to {} prompts", answers.size(), groups.size());
-  for (Group& answer : answers) score_group(answer, inputs_.tokenizer);
+  for (Group& answer : answers) score_group(answer, inputs_.tokenizer, scoring_rules(recipe_));
   set_rewards(answers, overlong_buffer(recipe_), false);
   Spread rewards;
   int64_t num_absent = 0;
