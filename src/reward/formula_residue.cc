@@ -106,8 +106,13 @@ class ResidueEvaluator {
     return multiply_residues(*above, power_residue(*below, prime_ - 2, prime_), prime_);
   }
 
-  // A whole number that is written out, for exponents.
+  // A whole number that is written out, for exponents: of at most 2^62, so that it can be negated.
   std::optional<int64_t> whole(int32_t index) {
+    const auto value = whole_of(index);
+    constexpr int64_t kLargest = int64_t{1} << 62;
+    return value && *value >= -kLargest && *value <= kLargest ? value : std::nullopt;
+  }
+  std::optional<int64_t> whole_of(int32_t index) {
     if (!budget_.take()) return {};
     const FormulaNode& n = formula_.at(index);
     int64_t result = 0;

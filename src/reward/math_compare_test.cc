@@ -61,6 +61,7 @@ TEST(FormulaResidue, DependsOnTheValueAndNotOnTheForm) {
   EXPECT_EQ(residue_of("2^{61}"), 1u) << "modulo 2^61 - 1";
   EXPECT_NE(residue_of("x"), residue_of("y"));
   EXPECT_EQ(residue_of("\\sqrt{4}"), std::nullopt) << "not rational";
+  EXPECT_EQ(residue_of("7^{(-2) \\cdot 2^{62}}"), std::nullopt) << "an exponent beyond what can be negated";
   EXPECT_EQ(residue_of("1/(2^{61}-1)"), std::nullopt) << "division by zero there";
 }
 
