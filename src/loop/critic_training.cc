@@ -79,16 +79,8 @@ CriticTraining::CriticTraining(const Recipe& recipe, const GrpoInputs& inputs, k
 }
 
 void CriticTraining::set_values(std::span<Group> groups) {
-  std::vector<TrainSequence> sequences;
-  std::vector<Trajectory*> answers;
-  for (Group& group : groups) {
-    for (Trajectory& t : group.trajectories) {
-      if (!takes_part(t)) continue;
-      sequences.push_back(sequence_of(t));
-      answers.push_back(&t);
-    }
-  }
-  std::vector<std::vector<float>> values = trainer_.score(sequences);
+  const std::vector<Trajectory*> answers = trained_answers(groups);
+  std::vector<std::vector<float>> values = trainer_.score(sequences_of(answers));
   for (size_t i = 0; i < answers.size(); ++i) answers[i]->values = std::move(values[i]);
 }
 

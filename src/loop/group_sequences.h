@@ -1,6 +1,7 @@
 // From groups to what the trainer sees.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "records/train_sequence.h"
@@ -29,6 +30,23 @@ inline TrainSequence sequence_of(const Trajectory& t) {
 // count in the normalisers.
 inline bool takes_part(const Trajectory& t) {
   return !t.response_ids.empty() && t.finish != FinishReason::aborted && t.score.value.has_value();
+}
+
+// Of all groups those that take part, in order.
+inline std::vector<Trajectory*> trained_answers(std::span<Group> groups) {
+  std::vector<Trajectory*> answers;
+  for (Group& group : groups) {
+    for (Trajectory& t : group.trajectories) {
+      if (takes_part(t)) answers.push_back(&t);
+    }
+  }
+  return answers;
+}
+
+inline std::vector<TrainSequence> sequences_of(const std::vector<Trajectory*>& answers) {
+  std::vector<TrainSequence> sequences;
+  for (const Trajectory* t : answers) sequences.push_back(sequence_of(*t));
+  return sequences;
 }
 
 inline void append_sequences(const Group& group, std::vector<TrainSequence>& sequences) {

@@ -23,20 +23,18 @@ KlReward::KlReward(const AlgorithmRecipe& recipe)
 
 void KlReward::apply(std::span<Group> groups, Metrics& metrics) {
   Spread of_answers;  // the mean over each answer's tokens
-  for (Group& group : groups) {
-    for (Trajectory& t : group.trajectories) {
-      if (!takes_part(t)) continue;
-      const std::vector<float>& old = t.old_logprobs.empty() ? t.logprobs : t.old_logprobs;
-      Spread of_tokens;
-      t.token_rewards.assign(t.response_ids.size(), 0.0f);
-      for (size_t i = 0; i < t.response_ids.size(); ++i) {
-        if (!t.loss_mask.empty() && t.loss_mask[i] == 0) continue;
-        const double kl = algorithms::token_kl(estimator_, old[i], t.ref_logprobs[i]).value;
-        of_tokens.add(kl);
-        t.token_rewards[i] = static_cast<float>(-controller_.coef * kl);
-      }
-      of_answers.add(of_tokens.mean());
+  for (Trajectory* answer : trained_answers(groups)) {
+    Trajectory& t = *answer;
+    const std::vector<float>& old = t.old_logprobs.empty() ? t.logprobs : t.old_logprobs;
+    Spread of_tokens;
+    t.token_rewards.assign(t.response_ids.size(), 0.0f);
+    for (size_t i = 0; i < t.response_ids.size(); ++i) {
+      if (!t.loss_mask.empty() && t.loss_mask[i] == 0) continue;
+      const double kl = algorithms::token_kl(estimator_, old[i], t.ref_logprobs[i]).value;
+      of_tokens.add(kl);
+      t.token_rewards[i] = static_cast<float>(-controller_.coef * kl);
     }
+    of_answers.add(of_tokens.mean());
   }
   metrics.set("actor/reward_kl_penalty", of_answers.mean());
   metrics.set("actor/reward_kl_penalty_coeff", controller_.coef);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/error.h"
 #include "loop/group_sequences.h"
@@ -67,18 +68,12 @@ void report_correction(const algorithms::CorrectionStatistics& s, Metrics& metri
 void set_old_logprobs(Trainer& trainer, const Recipe& recipe, int32_t version, std::span<Group> groups,
                       Metrics& metrics) {
   if (!scores_old_logprobs(recipe)) return;
-  std::vector<Trajectory*> answers, scored;
-  std::vector<TrainSequence> sequences;
-  for (Group& group : groups) {
-    for (Trajectory& t : group.trajectories) {
-      if (t.response_ids.empty()) continue;
-      answers.push_back(&t);
-      if (!recipe.actor.recompute_old_log_prob && !is_stale(t, version)) continue;
-      scored.push_back(&t);
-      sequences.push_back(sequence_of(t));
-    }
-  }
-  std::vector<std::vector<float>> logprobs = trainer.score(sequences);
+  const std::vector<Trajectory*> answers = trained_answers(groups);
+  std::vector<Trajectory*> scored;
+  std::copy_if(answers.begin(), answers.end(), std::back_inserter(scored), [&](const Trajectory* t) {
+    return recipe.actor.recompute_old_log_prob || is_stale(*t, version);
+  });
+  std::vector<std::vector<float>> logprobs = trainer.score(sequences_of(scored));
   double largest = 0;
   for (size_t i = 0; i < scored.size(); ++i) {
     largest = std::max(largest, check_own_ids(*scored[i], logprobs[i], version));

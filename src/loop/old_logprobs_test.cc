@@ -25,6 +25,7 @@ class OldLogprobs : public ::testing::Test {
       t.response_ids = ids;
       t.versions.assign(ids.size(), 4);
       t.score.value = 1.0f;
+      t.finish = FinishReason::end;
       TrainSequence s;
       s.ids = {1, 2};
       s.ids.insert(s.ids.end(), ids.begin(), ids.end());
@@ -69,6 +70,24 @@ TEST_F(OldLogprobs, OfStaleAnswersAreThoseOfTheWeightsNowAndCorrected) {
   EXPECT_NEAR(metrics_.get("rollout_corr/kl"), -1.0 / 5, 1e-6);
   EXPECT_EQ(metrics_.get("rollout_corr/rollout_rs_masked_fraction"), 0.2);
   EXPECT_EQ(metrics_.get("rollout_corr/rollout_is_max"), 2);
+}
+
+// Over-weighted by far, it would move the mean that weights are divided by.
+TEST_F(OldLogprobs, OfAnswersWithoutAScoreAreNotComputedAndChangeNoWeight) {
+  recipe_.algorithm.rollout_correction.rollout_is = "token";
+  recipe_.algorithm.rollout_correction.rollout_is_batch_normalize = true;
+  std::vector<Group> without = groups_;
+  set_old_logprobs(*trainer_, recipe_, 4, without, metrics_);
+  Trajectory absent = stale();
+  absent.score = {std::nullopt, "the scorer died"};
+  for (float& logprob : absent.logprobs) logprob -= 2.0f;
+  groups_[0].trajectories.push_back(absent);
+  Metrics metrics;
+  set_old_logprobs(*trainer_, recipe_, 4, groups_, metrics);
+  EXPECT_EQ(fresh().weights, without[0].trajectories[0].weights);
+  EXPECT_EQ(stale().weights, without[0].trajectories[1].weights);
+  EXPECT_TRUE(groups_[0].trajectories[2].old_logprobs.empty());
+  EXPECT_EQ(metrics.values(), metrics_.values());
 }
 
 TEST_F(OldLogprobs, WithOtherBitsInTrainingThanInSamplingEndTheRunAndNameTheToken) {

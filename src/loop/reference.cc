@@ -20,15 +20,8 @@ Reference::Reference(kernels::Context& ctx, const ModelRecipe& model, uint64_t s
 }
 
 void Reference::score(Trainer& trainer, std::span<Group> groups) const {
-  std::vector<Trajectory*> answers;
-  std::vector<TrainSequence> sequences;
-  for (Group& group : groups) {
-    for (Trajectory& t : group.trajectories) {
-      if (t.response_ids.empty()) continue;
-      answers.push_back(&t);
-      sequences.push_back(sequence_of(t));
-    }
-  }
+  const std::vector<Trajectory*> answers = trained_answers(groups);
+  const std::vector<TrainSequence> sequences = sequences_of(answers);
   std::vector<std::vector<float>> logprobs =
       decoder_ ? trainer.score(sequences, *decoder_) : trainer.score(sequences, /*without_adapters=*/true);
   for (size_t i = 0; i < answers.size(); ++i) answers[i]->ref_logprobs = std::move(logprobs[i]);
