@@ -16,6 +16,7 @@ inline TrainSequence sequence_of(const Trajectory& t) {
   s.num_prompt = static_cast<int64_t>(t.prompt_ids.size());
   s.loss_mask = t.loss_mask;
   s.old_logprobs = t.old_logprobs.empty() ? t.logprobs : t.old_logprobs;
+  if (!t.old_logprobs.empty()) s.rollout_logprobs = t.logprobs;
   s.ref_logprobs = t.ref_logprobs;
   s.advantage = t.advantage;
   s.advantages = t.advantages;

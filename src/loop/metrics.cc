@@ -21,8 +21,8 @@ constexpr MetricDefinition kDefinitions[] = {
     both("training/global_step", "Number of the step, from 1; 0 is the validation before training."),
     both("training/epoch", "Epoch the step's first prompt was drawn in, from 0."),
     rl("training/rollout_probs_diff_{valid,max,mean,std}",
-       "|exp(log-prob in training) - exp(log-prob in sampling)| over the tokens of the step's first update: 0 by law "
-       "1. valid = 1: there were such tokens."),
+       "|exp(log-prob in training) - exp(log-prob in sampling)| over the tokens of the step's first update: 0 by law 1 "
+       "of what the current weights drew. valid = 1: there were such tokens."),
     rl("training/old_log_prob_diff_max",
        "Largest |log-prob scored before the updates - log-prob in sampling| over ids that the current weights drew: 0 "
        "by "

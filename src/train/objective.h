@@ -43,6 +43,7 @@ struct TokenWeights {
 
 struct ObjectiveToken {
   algorithms::PolicyToken policy;
+  float rollout_logprob = 0;  // of the policy that drew it; for people
   float entropy = 0;
   float ref_logprob = 0;
 };

@@ -26,6 +26,7 @@ struct Trainer::Losses {
     ObjectiveToken token;
     token.policy = {logprob, s.old_logprobs.empty() ? logprob : s.old_logprobs[offset], s.advantage_at(at),
                     s.weight_at(at), coefficients.empty() ? 0.0 : coefficients[sequence][offset]};
+    token.rollout_logprob = s.rollout_logprobs.empty() ? token.policy.old_logprob : s.rollout_logprobs[offset];
     token.entropy = entropy;
     token.ref_logprob = s.ref_logprobs.empty() ? logprob : s.ref_logprobs[offset];
     return token;
@@ -305,7 +306,7 @@ bool Trainer::head_sweep(const Losses& losses, const Objective& objective, const
       result.ppo_kl -= difference;
       result.clip_fraction += o.clipped;
       result.clip_fraction_lower += o.clipped_lower;
-      const double probs = fixed::exp(double{part.logprob_R[r]}) - fixed::exp(double{old});
+      const double probs = fixed::exp(double{part.logprob_R[r]}) - fixed::exp(double{token.rollout_logprob});
       result.probs_difference_max = std::max(result.probs_difference_max, std::abs(probs));
       result.probs_difference_mean += std::abs(probs);
       result.probs_difference_std += probs * probs;  // the mean of squares until the end

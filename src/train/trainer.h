@@ -41,7 +41,7 @@ struct TrainStep {
   double ppo_kl = 0;         // mean of old_logprob - logprob
   double clip_fraction = 0;  // shares of tokens with loss
   double clip_fraction_lower = 0;
-  double probs_difference_max = 0;  // of |exp(logprob) - exp(old_logprob)| over tokens with loss
+  double probs_difference_max = 0;  // of |exp(logprob) - exp(rollout_logprob)| over tokens with loss
   double probs_difference_mean = 0;
   double probs_difference_std = 0;              // of the population
   algorithms::CorrectionStatistics correction;  // bypass mode

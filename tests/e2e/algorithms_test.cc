@@ -54,6 +54,15 @@ TEST_F(Algorithms, ACorrectionIsNothingOnPolicyAndSomethingOffIt) {
       << "of ids that are not stale";
   EXPECT_NE(metric(off, "rollout_corr/kl").back(), 0.0);
   EXPECT_NE(metric(off, "rollout_corr/rollout_is_max").back(), 1.0);
+  // training against sampling, whatever the loss takes as old: the first stale step is the same in both runs
+  const std::string uncorrected = run("uncorrected", stale);
+  for (const std::string statistic : {"max", "mean", "std"}) {
+    const std::vector<double> with = metric(off, "training/rollout_probs_diff_" + statistic),
+                              without = metric(uncorrected, "training/rollout_probs_diff_" + statistic);
+    EXPECT_EQ(with.at(0), 0.0);
+    EXPECT_GT(with.at(1), 0.0);
+    EXPECT_EQ(with.at(1), without.at(1));
+  }
 }
 
 TEST_F(Algorithms, TheReferenceIsTheStartingWeightsAlsoWhenARunGoesOn) {
