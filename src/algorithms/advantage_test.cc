@@ -72,6 +72,20 @@ TEST(Advantages, OfEqualRewardsAreExactly0WhereAnswersAreComparedOrWhitened) {
   }
 }
 
+TEST(Advantages, OfAFlatGroupBesideAnotherAre0WhereTheStepIsNotWhitened) {
+  std::vector<RewardedAnswer> answers = answers_of_test();
+  for (int64_t i = 0; i < 3; ++i) answers.push_back(answer_of(11, 0.75f, 1 + i));
+  for (const AdvantageEstimator& estimator : advantage_estimators()) {
+    if (!estimator.compares) continue;
+    const auto tokens = tokens_of(estimator.estimate(answers, {}), answers);
+    const bool whitens = estimator.name == "reinforce_plus_plus_baseline";
+    for (size_t i = 6; i < 9; ++i) {
+      for (const float a : tokens[i]) EXPECT_EQ(a != 0.0f, whitens) << estimator.name;
+    }
+    EXPECT_NE(tokens[0][0], 0.0f) << estimator.name;
+  }
+}
+
 TEST(Advantages, OfOneScoreInAGroupAre0WhereAnswersAreCompared) {
   for (const AdvantageEstimator& estimator : advantage_estimators()) {
     if (!estimator.compares) continue;

@@ -46,21 +46,26 @@ std::vector<float> by_id(const std::vector<float>& of_tokens, const Trajectory& 
   return result;
 }
 
-// Flat: all rewards are equal, so that a comparison teaches nothing. Lone: there is nothing to compare with.
-void count_groups(std::span<const Group> groups, bool compares, Metrics& metrics) {
-  int64_t num_flat = 0, num_absent = 0, num_lone = 0;
-  for (const Group& group : groups) {
-    std::vector<float> present;
-    for (const Trajectory& t : group.trajectories) {
-      num_absent += !t.score.value.has_value();
-      if (t.reward && !t.response_ids.empty()) present.push_back(*t.reward);
+bool is_zero(const algorithms::Advantage& a) {
+  return a.advantages.empty() ? a.advantage == 0.0f
+                              : std::all_of(a.advantages.begin(), a.advantages.end(), [](float x) { return x == 0.0f; });
+}
+
+// Flat: no answer of the group has an advantage. Lone: there is nothing to compare with.
+void count_groups(std::span<const algorithms::RewardedAnswer> answers,
+                  std::span<const algorithms::Advantage> advantages, bool compares, Metrics& metrics) {
+  int64_t num_groups = 0, num_flat = 0, num_lone = 0;
+  for (size_t begin = 0, end = 0; begin < answers.size(); begin = end, ++num_groups) {
+    int64_t present = 0;
+    bool flat = true;
+    for (; end < answers.size() && answers[end].group == answers[begin].group; ++end) {
+      present += answers[end].takes_part();
+      flat = flat && is_zero(advantages[end]);
     }
-    const bool flat = std::all_of(present.begin(), present.end(), [&](float s) { return s == present.front(); });
-    num_flat += flat && !present.empty();
-    num_lone += compares && present.size() < 2;
+    num_flat += flat && present > 0;
+    num_lone += compares && present < 2;
   }
-  metrics.set("training/flat_group_ratio", static_cast<double>(num_flat) / static_cast<double>(groups.size()));
-  metrics.set("training/num_absent_scores", static_cast<double>(num_absent));
+  metrics.set("training/flat_group_ratio", static_cast<double>(num_flat) / static_cast<double>(num_groups));
   metrics.set("training/num_lone_groups", static_cast<double>(num_lone));
 }
 
@@ -70,10 +75,12 @@ void set_advantages(std::span<Group> groups, const algorithms::AdvantageEstimato
                     const algorithms::AdvantageOptions& options, Metrics& metrics) {
   std::vector<algorithms::RewardedAnswer> answers;
   std::vector<Trajectory*> places;
+  int64_t num_absent = 0;
   for (size_t g = 0; g < groups.size(); ++g) {
     for (Trajectory& t : groups[g].trajectories) {
       answers.push_back(rewarded_answer(t, static_cast<int64_t>(g), groups[g].baseline));
       places.push_back(&t);
+      num_absent += !t.score.value.has_value();
     }
   }
   const std::vector<algorithms::Advantage> advantages = estimator.estimate(answers, options);
@@ -82,7 +89,8 @@ void set_advantages(std::span<Group> groups, const algorithms::AdvantageEstimato
     places[i]->advantages = by_id(advantages[i].advantages, *places[i]);
     places[i]->returns = by_id(advantages[i].returns, *places[i]);
   }
-  count_groups(groups, estimator.compares, metrics);
+  metrics.set("training/num_absent_scores", static_cast<double>(num_absent));
+  count_groups(answers, advantages, estimator.compares, metrics);
 }
 
 }  // namespace hone

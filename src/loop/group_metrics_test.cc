@@ -52,6 +52,32 @@ TEST(GroupMetrics, TheOneScoreOfAGroupThatIsLeftHasAdvantageZeroAndIsCounted) {
   EXPECT_EQ(sequences.size(), 5u) << "absent ones take no part";
 }
 
+double flat_share(std::vector<Group> groups, const char* estimator) {
+  Metrics metrics;
+  set_advantages(groups, *algorithms::find_advantage_estimator(estimator), {}, metrics);
+  return metrics.get("training/flat_group_ratio");
+}
+
+TEST(GroupMetrics, AGroupIsFlatWhereNoneOfItsAnswersHasAnAdvantage) {
+  const std::vector<Group> mixed{group_of(kPrompt, {1.0f, 1.0f}), group_of(kPrompt, {0.0f, 1.0f})};
+  EXPECT_EQ(flat_share(mixed, "grpo"), 0.5);
+  EXPECT_EQ(flat_share({group_of(kPrompt, {1.0f}), group_of(kPrompt, {0.0f})}, "reinforce_plus_plus"), 0)
+      << "groups of one are compared over the step";
+  std::vector<Group> uneven = mixed;
+  uneven[1].trajectories[0].response_ids.push_back(6);
+  EXPECT_EQ(flat_share(uneven, "reinforce_plus_plus_baseline"), 0) << "whitening moves the mean of its tokens off 0";
+  EXPECT_EQ(flat_share({mixed[0], mixed[0]}, "reinforce_plus_plus_baseline"), 1);
+}
+
+TEST(GroupMetrics, WhatIsRejectedWholeIsNotThereToCompareWith) {
+  std::vector<Group> groups{group_of(kPrompt, {0.0f, 1.0f})};
+  groups[0].trajectories[1].loss_mask = {0, 0};
+  Metrics metrics;
+  set_advantages(groups, *algorithms::find_advantage_estimator("grpo"), {}, metrics);
+  EXPECT_EQ(metrics.get("training/num_lone_groups"), 1);
+  EXPECT_EQ(metrics.get("training/flat_group_ratio"), 1);
+}
+
 TEST(GroupMetrics, NaNOfAScorerIsAbsentAndEverythingElseStaysFinite) {
   std::vector<Group> groups{group_of(kPrompt, {1.0f, 0.0f, 0.0f})};
   Score& score = groups[0].trajectories[1].score;

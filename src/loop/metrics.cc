@@ -48,9 +48,9 @@ constexpr MetricDefinition kDefinitions[] = {
     both("training/num_steps_not_finite", "Optimizer steps of this step undone because a gradient was not finite."),
     both("training/num_steps_zero_gradient", "Optimizer steps of this step left out because the whole gradient was 0."),
     rl("training/flat_group_ratio",
-       "Share of groups in which all scores are equal, so that nothing is learnt from them."),
+       "Share of groups none of whose answers has an advantage (of equal rewards, where they are compared)."),
     rl("training/num_absent_scores", "Answers without a score; they take no part in advantages."),
-    rl("training/num_lone_groups", "Groups with fewer than two scores, which compare with nothing: advantage 0."),
+    rl("training/num_lone_groups", "Groups with fewer than two answers that take part, which compare with nothing: advantage 0."),
     rl("actor/pg_loss",
        "Policy loss without the entropy's term, aggregated by loss_agg_mode, mean over the step's updates (verl adds "
        "them up)."),
