@@ -66,14 +66,19 @@ TokenLoss cispo(const PolicyToken& t, const PolicyLossOptions& options) {
 }
 
 constexpr PolicyLoss kLosses[] = {
-    {.name = "vanilla", .token = vanilla},
+    {.name = "vanilla", .token = vanilla, .clips = true, .dual_clips = true},
     {.name = "gspo",
      .token = gspo_token,
      .coefficients = mean_log_ratios,
-     .aggregation = LossAggregation::seq_mean_token_mean},
+     .aggregation = LossAggregation::seq_mean_token_mean,
+     .clips = true},
     {.name = "sapo", .token = sapo, .aggregation = LossAggregation::seq_mean_token_mean},
     {.name = "gpg", .token = gpg},
-    {.name = "clip_cov", .token = clip_cov_token, .coefficients = drawn_by_covariance, .whole_batch = true},
+    {.name = "clip_cov",
+     .token = clip_cov_token,
+     .coefficients = drawn_by_covariance,
+     .whole_batch = true,
+     .clips = true},
     {.name = "kl_cov",
      .token = kl_cov_token,
      .coefficients = largest_covariance,
@@ -82,8 +87,9 @@ constexpr PolicyLoss kLosses[] = {
     {.name = "geo_mean",
      .token = geo_mean_token,
      .coefficients = geometric_means,
-     .aggregation = LossAggregation::seq_mean_token_mean},
-    {.name = "cispo", .token = cispo},
+     .aggregation = LossAggregation::seq_mean_token_mean,
+     .clips = true},
+    {.name = "cispo", .token = cispo, .clips = true},
 };
 
 }  // namespace

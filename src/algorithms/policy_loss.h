@@ -56,6 +56,8 @@ struct PolicyLoss {
   bool whole_batch = false;                         // the coefficients need every sequence of the optimizer batch
   std::optional<LossAggregation> aggregation = {};  // the only one it is defined for
   bool teaches_without_advantage = false;           // the gradient may be other than 0 where A = 0
+  bool clips = false;                               // looks at ClipRange's low and high
+  bool dual_clips = false;                          // and at its c
 };
 std::span<const PolicyLoss> policy_losses();
 const PolicyLoss* find_policy_loss(std::string_view name);

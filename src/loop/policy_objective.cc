@@ -22,12 +22,18 @@ algorithms::AdvantageOptions advantage_options(const AlgorithmRecipe& recipe) {
   return {.norm_by_std = recipe.norm_adv_by_std_in_grpo, .gamma = recipe.gamma, .lambda = recipe.lam};
 }
 
+const algorithms::PolicyLoss* policy_loss_of(const Recipe& recipe) {
+  const CorrectionRecipe& bypass = recipe.algorithm.rollout_correction;
+  const bool reinforces = bypass.bypass_mode && bypass.loss_type == "reinforce";
+  return algorithms::find_policy_loss(reinforces ? "gpg" : recipe.actor.policy_loss.loss_mode);
+}
+
 Objective policy_objective(const Recipe& recipe) {
   const ActorRecipe& actor = recipe.actor;
   const PolicyLossRecipe& loss = actor.policy_loss;
   Objective objective;
   objective.kind = Objective::Kind::policy;
-  objective.policy = algorithms::find_policy_loss(loss.loss_mode);
+  objective.policy = policy_loss_of(recipe);
   objective.options.clip = {static_cast<float>(actor.low()), static_cast<float>(actor.high()),
                             static_cast<float>(actor.clip_ratio_c)};
   objective.options.tau_pos = actor.tau_pos;
@@ -48,9 +54,7 @@ Objective policy_objective(const Recipe& recipe) {
   const CorrectionRecipe& bypass = recipe.algorithm.rollout_correction;
   if (!bypass.bypass_mode) return objective;
   algorithms::RolloutCorrection correction = rollout_correction(bypass);
-  if (bypass.loss_type == "reinforce") {
-    objective.policy = algorithms::find_policy_loss("gpg");
-  } else {
+  if (bypass.loss_type == "ppo_clip") {
     correction.weights = algorithms::RolloutCorrection::Weights::none;  // its ratios are the weights
   }
   if (correction.is_on()) objective.correction = correction;

@@ -94,24 +94,6 @@ void add_actor(Schema& s, ActorRecipe& a) {
   s.field(p + "use_prefix_grouper", &a.use_prefix_grouper,
           "Updates compute a prompt once for all its answers in a micro-batch. The loss is the same; gradients are but "
           "for the rounding of sums.");
-  s.field(p + "clip_ratio", &a.clip_ratio, "Ratios are clipped to 1 - low .. 1 + high; this is what both fall back to.")
-      .at_least(0)
-      .when("clip_ratio_low or clip_ratio_high is null",
-            [&a] { return !a.clip_ratio_low.has_value() || !a.clip_ratio_high.has_value(); })
-      .also_called({"clip_range", "cliprange", "epsilon"});
-  s.field(p + "clip_ratio_low", &a.clip_ratio_low, "Lower clip; null = clip_ratio.").at_least(0).at_most(1);
-  s.field(p + "clip_ratio_high", &a.clip_ratio_high, "Upper clip; null = clip_ratio.")
-      .at_least(0)
-      .also_called({"epsilon_high"});
-  s.field(p + "clip_ratio_c", &a.clip_ratio_c, "Dual clip: bound of the loss where the advantage is negative.")
-      .above(1)
-      .when("loss_mode is vanilla", [&a] { return a.policy_loss.loss_mode == "vanilla"; });
-  s.field(p + "loss_agg_mode", &a.loss_agg_mode,
-          "How token losses become one number; normalisers are taken once over the optimizer batch.")
-      .one_of({"token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"});
-  s.field(p + "loss_scale_factor", &a.loss_scale_factor, "Divisor; null = data.max_response_length.")
-      .above(0)
-      .when("loss_agg_mode is seq-mean-token-sum-norm", [&a] { return a.loss_agg_mode == "seq-mean-token-sum-norm"; });
   s.field(p + "entropy_coeff", &a.entropy_coeff, "Weight of the entropy that is added to the objective.");
   s.field(p + "ppo_epochs", &a.ppo_epochs, "Passes over the answers of a step.")
       .at_least(1)
@@ -298,7 +280,7 @@ Schema schema_of(Recipe& recipe) {
   });
   add_rest(schema, recipe);
   add_actor(schema, recipe.actor);
-  add_policy_loss_fields(schema, recipe.actor, recipe.algorithm);
+  add_policy_loss_fields(schema, recipe);
   add_optim_fields(schema, "actor_rollout_ref.actor.optim.", recipe.actor.optim, "lr_scheduler_type");
   add_critic_fields(schema, recipe);
   add_rollout_fields(schema, recipe.rollout);

@@ -6,6 +6,7 @@
 #include "algorithms/kl.h"
 #include "algorithms/policy_loss.h"
 #include "algorithms/rollout_correction.h"
+#include "loop/policy_objective.h"
 
 namespace hone {
 
@@ -21,15 +22,20 @@ std::vector<std::string> names_of_table(const Table& table) {
   return names;
 }
 
+// "A, B or C"
+std::string listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (size_t i = 0; i < names.size(); ++i) {
+    list += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  }
+  return list;
+}
+
 // "KEY is A, B or C" and whether it is.
 struct OneOf {
-  OneOf(std::string key, const std::string* value, std::vector<std::string> among)
-      : condition(std::move(key) + " is "),
-        holds([value, among] { return std::find(among.begin(), among.end(), *value) != among.end(); }) {
-    for (size_t i = 0; i < among.size(); ++i) {
-      condition += (i == 0 ? "" : i + 1 == among.size() ? " or " : ", ") + among[i];
-    }
-  }
+  OneOf(const std::string& key, const std::string* value, const std::vector<std::string>& among)
+      : condition(key + " is " + listed(among)),
+        holds([value, among] { return std::find(among.begin(), among.end(), *value) != among.end(); }) {}
   std::string condition;
   std::function<bool()> holds;
 };
@@ -93,31 +99,70 @@ void add_kl_in_reward_fields(Schema& s, AlgorithmRecipe& a) {
       .when(adaptive, adapts);
 }
 
-}  // namespace
+// The losses of the table that a flag holds for, and whether the one that runs is one of them.
+struct LossWith {
+  LossWith(bool algorithms::PolicyLoss::*flag, const Recipe* recipe)
+      : holds([flag, recipe] {
+          const algorithms::PolicyLoss* loss = policy_loss_of(*recipe);
+          return loss == nullptr || loss->*flag;
+        }) {
+    std::vector<std::string> names;
+    for (const algorithms::PolicyLoss& loss : algorithms::policy_losses()) {
+      if (loss.*flag) names.emplace_back(loss.name);
+    }
+    condition = "the policy loss that runs is " + listed(names);
+  }
+  std::string condition;
+  std::function<bool()> holds;
+};
 
-void add_algorithm_fields(Schema& s, AlgorithmRecipe& a) {
-  s.field("algorithm.adv_estimator", &a.adv_estimator, "Advantage of an answer (verl's default is gae).")
-      .one_of(names_of_table(algorithms::advantage_estimators()))
-      .because("the others are not there yet");
-  const OneOf normed("adv_estimator", &a.adv_estimator, {"grpo", "grpo_vectorized", "grpo_passk"});
-  s.field("algorithm.norm_adv_by_std_in_grpo", &a.norm_adv_by_std_in_grpo,
-          "Divide by the standard deviation of the group; false is Dr. GRPO.")
-      .when(normed.condition, normed.holds);
-  const OneOf discounts("adv_estimator", &a.adv_estimator, {"reinforce_plus_plus", "gae"});
-  s.field("algorithm.gamma", &a.gamma, "Discount of a token's return.")
+void add_clip_fields(Schema& s, Recipe& r) {
+  const std::string p = "actor_rollout_ref.actor.";
+  ActorRecipe& a = r.actor;
+  const LossWith clips(&algorithms::PolicyLoss::clips, &r), dual_clips(&algorithms::PolicyLoss::dual_clips, &r);
+  s.field(p + "clip_ratio", &a.clip_ratio, "Ratios are clipped to 1 - low .. 1 + high; this is what both fall back to.")
+      .at_least(0)
+      .when("clip_ratio_low or clip_ratio_high is null and " + clips.condition,
+            [&a, clips] { return (!a.clip_ratio_low || !a.clip_ratio_high) && clips.holds(); })
+      .also_called({"clip_range", "cliprange", "epsilon"});
+  s.field(p + "clip_ratio_low", &a.clip_ratio_low, "Lower clip; null = clip_ratio.")
       .at_least(0)
       .at_most(1)
-      .when(discounts.condition, discounts.holds);
-  const OneOf gae("adv_estimator", &a.adv_estimator, {"gae"});
-  s.field("algorithm.lam", &a.lam, "Lambda of generalised advantages: 1 = returns minus values, 0 = one step ahead.")
+      .when(clips.condition, clips.holds);
+  s.field(p + "clip_ratio_high", &a.clip_ratio_high, "Upper clip; null = clip_ratio.")
       .at_least(0)
-      .at_most(1)
-      .when(gae.condition, gae.holds);
-  add_kl_in_reward_fields(s, a);
-  add_correction_fields(s, a.rollout_correction);
+      .when(clips.condition, clips.holds)
+      .also_called({"epsilon_high"});
+  s.field(p + "clip_ratio_c", &a.clip_ratio_c, "Dual clip: bound of the loss where the advantage is negative.")
+      .above(1)
+      .when(dual_clips.condition, dual_clips.holds);
 }
 
-void add_policy_loss_fields(Schema& s, ActorRecipe& a, const AlgorithmRecipe& algorithm) {
+// Whether a loss, the entropy, the KL or a critic goes by actor.loss_agg_mode. A loss with an aggregation of its own
+// is content with that one.
+bool aggregates(const Recipe& r) {
+  const algorithms::PolicyLoss* loss = policy_loss_of(r);
+  return loss == nullptr || !loss->aggregation ||
+         loss->aggregation == algorithms::loss_aggregation(r.actor.loss_agg_mode) || r.actor.entropy_coeff != 0.0 ||
+         r.actor.use_kl_loss || (r.has_critic() && !r.critic.loss_agg_mode);
+}
+
+void add_aggregation_fields(Schema& s, Recipe& r) {
+  const std::string p = "actor_rollout_ref.actor.";
+  s.field(p + "loss_agg_mode", &r.actor.loss_agg_mode,
+          "How token losses become one number; normalisers are taken once over the optimizer batch.")
+      .one_of({"token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"})
+      .when("the policy loss has no aggregation of its own, or the entropy, the KL or a critic goes by it",
+            [&r] { return aggregates(r); });
+  const std::string norm = "seq-mean-token-sum-norm";
+  s.field(p + "loss_scale_factor", &r.actor.loss_scale_factor, "Divisor; null = data.max_response_length.")
+      .above(0)
+      .when("loss_agg_mode is seq-mean-token-sum-norm and has an effect, or critic.loss_agg_mode is", [&r, norm] {
+        return (r.actor.loss_agg_mode == norm && aggregates(r)) || (r.has_critic() && r.critic.loss_agg_mode == norm);
+      });
+}
+
+void add_loss_mode_fields(Schema& s, ActorRecipe& a) {
   const std::string p = "actor_rollout_ref.actor.", l = p + "policy_loss.";
   PolicyLossRecipe& loss = a.policy_loss;
   s.field(
@@ -145,7 +190,10 @@ void add_policy_loss_fields(Schema& s, ActorRecipe& a, const AlgorithmRecipe& al
       .above(0)
       .when(sapo.condition, sapo.holds);
   s.field(p + "tau_neg", &a.tau_neg, "And elsewhere.").above(0).when(sapo.condition, sapo.holds);
+}
 
+void add_kl_loss_fields(Schema& s, ActorRecipe& a) {
+  const std::string p = "actor_rollout_ref.actor.";
   s.field(
       p + "use_kl_loss", &a.use_kl_loss,
       "Add the KL to the starting weights to the loss; they stay in memory as a second model, about half as large.");
@@ -162,12 +210,45 @@ void add_policy_loss_fields(Schema& s, ActorRecipe& a, const AlgorithmRecipe& al
                "k3+"})
       .because("full is declared by verl without an implementation")
       .when("use_kl_loss is true", has_kl);
+}
+
+}  // namespace
+
+void add_algorithm_fields(Schema& s, AlgorithmRecipe& a) {
+  s.field("algorithm.adv_estimator", &a.adv_estimator, "Advantage of an answer (verl's default is gae).")
+      .one_of(names_of_table(algorithms::advantage_estimators()))
+      .because("the others are not there yet");
+  const OneOf normed("adv_estimator", &a.adv_estimator, {"grpo", "grpo_vectorized", "grpo_passk"});
+  s.field("algorithm.norm_adv_by_std_in_grpo", &a.norm_adv_by_std_in_grpo,
+          "Divide by the standard deviation of the group; false is Dr. GRPO.")
+      .when(normed.condition, normed.holds);
+  const OneOf discounts("adv_estimator", &a.adv_estimator, {"reinforce_plus_plus", "gae"});
+  s.field("algorithm.gamma", &a.gamma, "Discount of a token's return.")
+      .at_least(0)
+      .at_most(1)
+      .when(discounts.condition, discounts.holds);
+  const OneOf gae("adv_estimator", &a.adv_estimator, {"gae"});
+  s.field("algorithm.lam", &a.lam, "Lambda of generalised advantages: 1 = returns minus values, 0 = one step ahead.")
+      .at_least(0)
+      .at_most(1)
+      .when(gae.condition, gae.holds);
+  add_kl_in_reward_fields(s, a);
+  add_correction_fields(s, a.rollout_correction);
+}
+
+void add_policy_loss_fields(Schema& s, Recipe& r) {
+  const std::string p = "actor_rollout_ref.actor.";
+  ActorRecipe& a = r.actor;
+  add_loss_mode_fields(s, a);
+  add_clip_fields(s, r);
+  add_aggregation_fields(s, r);
+  add_kl_loss_fields(s, a);
   s.field(p + "recompute_old_log_prob", &a.recompute_old_log_prob,
           "Score the answers of a step once more before it trains, as verl does: what the current weights drew has the "
           "same log-probs to the bit (training/old_log_prob_diff_max is 0, or the run ends); what older ones drew gets "
           "those of the current.")
       .when("algorithm.rollout_correction.bypass_mode is false",
-            [&algorithm] { return !algorithm.rollout_correction.bypass_mode; });
+            [&r] { return !r.algorithm.rollout_correction.bypass_mode; });
 }
 
 void validate_algorithms(const Recipe& r, io::Faults& faults) {
@@ -201,6 +282,10 @@ void validate_algorithms(const Recipe& r, io::Faults& faults) {
                                   : algorithms::parse_rejections(*c.rollout_rs, *c.rollout_rs_threshold, rejections);
     expect(fault.empty(), p + "rollout_rs_threshold: " + fault + " (" + p + "rollout_rs is " + *c.rollout_rs + ")");
   }
+  const PolicyLossRecipe& loss = actor.policy_loss;
+  expect(loss.loss_mode != "clip_cov" || loss.clip_cov_lb < loss.clip_cov_ub,
+         fmt::format("actor_rollout_ref.actor.policy_loss.clip_cov_lb = {}: expected below clip_cov_ub = {}",
+                     loss.clip_cov_lb, loss.clip_cov_ub));
   expect(!c.bypass_mode || actor.policy_loss.loss_mode == "vanilla",
          fmt::format("actor_rollout_ref.actor.policy_loss.loss_mode = {}: expected vanilla, because {}bypass_mode is "
                      "true: {}loss_type decides",

@@ -7,7 +7,7 @@
 namespace hone {
 
 void add_algorithm_fields(config::Schema& schema, AlgorithmRecipe& algorithm);
-void add_policy_loss_fields(config::Schema& schema, ActorRecipe& actor, const AlgorithmRecipe& algorithm);
+void add_policy_loss_fields(config::Schema& schema, Recipe& recipe);
 // Each fault begins with the key it is about.
 void validate_algorithms(const Recipe& recipe, io::Faults& faults);
 

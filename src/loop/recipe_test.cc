@@ -104,6 +104,9 @@ TEST(Recipe, RefusesWithTheReason) {
       {{"algorithm.kl_ctrl.kl_coef=0.5"}, "the KL it weighs is off"},
       {{"algorithm.filter_groups.enable=true"}, "algorithm.filter_groups.metric: expected acc, score"},
       {{"algorithm.adv_estimator=optimal_token_baseline"}, "the others are not there yet"},
+      {{"actor_rollout_ref.actor.policy_loss.loss_mode=clip_cov", "actor_rollout_ref.actor.policy_loss.clip_cov_lb=5",
+        "actor_rollout_ref.actor.policy_loss.clip_cov_ub=1"},
+       "clip_cov_lb = 5: expected below clip_cov_ub = 1"},
       {{"actor_rollout_ref.actor.policy_loss.loss_mode=gsop"}, "expected one of vanilla, gspo, sapo"},
       {{"actor_rollout_ref.rollout.top_p=0.9"}, "training samples come from the whole distribution"},
       {{"actor_rollout_ref.rollout.top_k=50"}, "training samples come from the whole distribution"},
@@ -155,7 +158,8 @@ TEST(Recipe, AFaultyValueIsOneFault) {
 }
 
 TEST(Recipe, AValueWithoutEffectGetsALine) {
-  const std::string actor = "actor_rollout_ref.actor.", val = "actor_rollout_ref.rollout.val_kwargs.";
+  const std::string actor = "actor_rollout_ref.actor.", val = "actor_rollout_ref.rollout.val_kwargs.",
+                    correction = "algorithm.rollout_correction.";
   const std::vector<std::string> cases[] = {
       {"data.seed=3", "data.shuffle=false"},
       {"data.truncation=left", "data.filter_overlong_prompts=true"},
@@ -175,6 +179,12 @@ TEST(Recipe, AValueWithoutEffectGetsALine) {
       {actor + "policy_loss.clip_cov_lb=2"},
       {actor + "policy_loss.ppo_kl_coef=2"},
       {actor + "clip_ratio_c=4", actor + "policy_loss.loss_mode=gspo"},
+      {actor + "clip_ratio_high=0.28", actor + "policy_loss.loss_mode=gpg"},
+      {actor + "clip_ratio=0.3", actor + "policy_loss.loss_mode=sapo"},
+      {actor + "clip_ratio_low=0.1", actor + "policy_loss.loss_mode=kl_cov"},
+      {actor + "clip_ratio_c=4", correction + "bypass_mode=true", correction + "loss_type=reinforce"},
+      {actor + "clip_ratio_high=0.4", correction + "bypass_mode=true", correction + "loss_type=reinforce"},
+      {actor + "loss_agg_mode=seq-mean-token-sum", actor + "policy_loss.loss_mode=gspo"},
       {actor + "kl_loss_type=k2"},
       {"algorithm.gamma=0.9"},
       {"algorithm.norm_adv_by_std_in_grpo=false", "algorithm.adv_estimator=rloo"},
@@ -193,7 +203,8 @@ TEST(Recipe, AValueWithoutEffectGetsALine) {
   }
   std::vector<std::string> arguments = kBase, notes;
   arguments.insert(arguments.end(), {actor + "optim.lr_scheduler_type=cosine", actor + "optim.min_lr_ratio=0.1",
-                                     "data.seed=3", val + "do_sample=true", val + "temperature=0.7"});
+                                     "data.seed=3", val + "do_sample=true", val + "temperature=0.7",
+                                     actor + "policy_loss.loss_mode=gspo", actor + "loss_agg_mode=seq-mean-token-mean"});
   load_recipe("", arguments, notes);
   EXPECT_TRUE(notes.empty()) << notes[0];
 }
