@@ -2,30 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/fixed_math.h"
 
 namespace hone::algorithms {
 
+namespace {
+using Form = KlEstimator::Form;
+constexpr std::string_view kNames[] = {"kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3"};
+constexpr Form kForms[] = {Form::k1, Form::k1, Form::abs, Form::k2, Form::k2, Form::k3, Form::k3};  // of kNames
+static_assert(std::size(kNames) == std::size(kForms));
+}  // namespace
+
+std::span<const std::string_view> kl_names() { return kNames; }
+
 std::optional<KlEstimator> kl_estimator(std::string_view name) {
-  using Form = KlEstimator::Form;
-  KlEstimator estimator;
-  if (name.ends_with('+')) {
-    estimator.straight_through = true;
-    name.remove_suffix(1);
-  }
-  if (name == "kl" || name == "k1") {
-    estimator.form = Form::k1;
-  } else if (name == "abs") {
-    estimator.form = Form::abs;
-  } else if (name == "mse" || name == "k2") {
-    estimator.form = Form::k2;
-  } else if (name == "low_var_kl" || name == "k3") {
-    estimator.form = Form::k3;
-  } else {
-    return std::nullopt;
-  }
-  return estimator;
+  const bool straight_through = name.ends_with('+');
+  if (straight_through) name.remove_suffix(1);
+  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return KlEstimator{kForms[found - std::begin(kNames)], straight_through};
 }
 
 namespace {
@@ -41,8 +38,8 @@ TokenKl plain_kl(KlEstimator::Form form, double x) {
       break;
   }
   const double d = std::clamp(-x, -20.0, 20.0), ratio = fixed::exp(d), value = ratio - d - 1.0;
-  const bool held = d != -x || value > 10.0 || value < -10.0;
-  return {std::clamp(value, -10.0, 10.0), held ? 0.0 : 1.0 - ratio};
+  const bool held = d != -x || value > 10.0;
+  return {std::min(value, 10.0), held ? 0.0 : 1.0 - ratio};
 }
 }  // namespace
 

@@ -22,6 +22,14 @@ std::vector<std::string> names_of_table(const Table& table) {
   return names;
 }
 
+std::vector<std::string> kl_names_with(std::initializer_list<const char*> endings) {
+  std::vector<std::string> names;
+  for (const char* ending : endings) {
+    for (const std::string_view name : algorithms::kl_names()) names.push_back(std::string(name) + ending);
+  }
+  return names;
+}
+
 // "A, B or C"
 std::string listed(const std::vector<std::string>& names) {
   std::string list;
@@ -80,7 +88,7 @@ void add_kl_in_reward_fields(Schema& s, AlgorithmRecipe& a) {
   s.field(p + "use_kl_in_reward", &a.use_kl_in_reward,
           "Take the KL to the starting weights from the reward of each token; they stay in memory as a second model.");
   s.field(p + "kl_penalty", &a.kl_penalty, "How it is estimated: kl or k1, abs, mse or k2, low_var_kl or k3.")
-      .one_of({"kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3"})
+      .one_of(kl_names_with({""}))
       .because("full is declared by verl without an implementation, and a reward has no gradient for +")
       .when(when, on);
   s.field(c + "type", &a.kl_ctrl.type,
@@ -206,8 +214,7 @@ void add_kl_loss_fields(Schema& s, ActorRecipe& a) {
        p + "kl_loss_type", &a.kl_loss_type,
        "How it is estimated at a token: kl or k1, abs, mse or k2, low_var_kl or k3; with + behind it its gradient is "
        "that of k2.")
-      .one_of({"kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3", "kl+", "k1+", "abs+", "mse+", "k2+", "low_var_kl+",
-               "k3+"})
+      .one_of(kl_names_with({"", "+"}))
       .because("full is declared by verl without an implementation")
       .when("use_kl_loss is true", has_kl);
 }
