@@ -50,7 +50,7 @@ TrainerOptions trainer_options(const ModelConfig& config) {
 
 Objective objective_with_entropy() {
   Objective objective;
-  objective.kind = Objective::Kind::policy;
+  objective.policy = algorithms::find_policy_loss("vanilla");
   objective.entropy_coeff = 1e-3;
   return objective;
 }

@@ -76,7 +76,7 @@ Measured measure(kernels::Context& shared, const Form& form, const ModelConfig& 
   options.valid_vocab = config.vocab_size;
   Trainer trainer(ctx, decoder, options);
   Objective objective;
-  objective.kind = Objective::Kind::policy;
+  objective.policy = algorithms::find_policy_loss("vanilla");
   objective.entropy_coeff = 1e-3;
   const auto sequences = sequences_of(form, config.vocab_size);
   Measured m;

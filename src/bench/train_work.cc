@@ -48,7 +48,7 @@ struct Comparison {
   Comparison(const Options& chosen, const char* bench)
       : options(chosen), opening(chosen), decoder(bench_model(), opening.dtype), name(bench) {
     decoder.initialize(1);
-    objective.kind = Objective::Kind::policy;
+    objective.policy = algorithms::find_policy_loss("vanilla");
     trainer_options.micro_batch_tokens = 1024;
     trainer_options.valid_vocab = decoder.config().vocab_size;
   }

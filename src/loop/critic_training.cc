@@ -61,7 +61,6 @@ CriticTraining::CriticTraining(const Recipe& recipe, const GrpoInputs& inputs, k
       run_(run),
       decoder_(starting_critic(ctx, recipe, run, dtype)),
       trainer_(ctx, *decoder_, critic_trainer_options(recipe, inputs.trainer)) {
-  objective_.kind = Objective::Kind::value;
   objective_.cliprange_value = recipe.critic.cliprange_value;
   objective_.aggregation =
       *algorithms::loss_aggregation(recipe.critic.loss_agg_mode.value_or(recipe.actor.loss_agg_mode));

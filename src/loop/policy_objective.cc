@@ -32,7 +32,6 @@ Objective policy_objective(const Recipe& recipe) {
   const ActorRecipe& actor = recipe.actor;
   const PolicyLossRecipe& loss = actor.policy_loss;
   Objective objective;
-  objective.kind = Objective::Kind::policy;
   objective.policy = policy_loss_of(recipe);
   objective.options.clip = {static_cast<float>(actor.low()), static_cast<float>(actor.high()),
                             static_cast<float>(actor.clip_ratio_c)};

@@ -13,8 +13,7 @@
 namespace hone {
 
 struct Objective {
-  enum class Kind { sft, policy, value } kind = Kind::sft;  // value: of a decoder with a value head
-  const algorithms::PolicyLoss* policy = algorithms::find_policy_loss("vanilla");
+  const algorithms::PolicyLoss* policy = nullptr;  // none: SFT, or the loss of a critic where the head is a value
   algorithms::PolicyLossOptions options;
   algorithms::LossAggregation aggregation = algorithms::LossAggregation::token_mean;
   double loss_scale_factor = 1.0;  // seq-mean-token-sum-norm
@@ -26,9 +25,9 @@ struct Objective {
   // count in place of ratios.
   std::optional<algorithms::RolloutCorrection> correction = {};
   uint64_t seed = 0;             // of what a loss draws
-  double cliprange_value = 0.5;  // value: how far a value may move in a step
+  double cliprange_value = 0.5;  // of a critic: how far a value may move in a step
 
-  bool is_policy() const { return kind == Kind::policy; }
+  bool is_policy() const { return policy != nullptr; }
   // The entropy and the KL go by `aggregation`, a policy loss by its own if it has one.
   algorithms::LossAggregation policy_aggregation() const {
     return is_policy() ? policy->aggregation.value_or(aggregation) : aggregation;
@@ -57,7 +56,7 @@ struct ObjectiveRow {
   bool clipped = false, clipped_lower = false;
 };
 
-// sft: -logprob; policy: the named loss.
+// The named loss; without one -logprob.
 inline ObjectiveRow objective_row(const Objective& objective, const ObjectiveToken& token,
                                   const TokenWeights& weights) {
   ObjectiveRow row;

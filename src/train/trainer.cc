@@ -177,7 +177,7 @@ TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objectiv
         coefficients = coefficients_of(part, head_logprobs(decoder_, part, rows));
       }
       View<float> dy_RD = ctx_.scratch.take<float>(rows.y_RD.rows, decoder_.config().hidden_size);
-      const bool any = objective.kind == Objective::Kind::value
+      const bool any = decoder_.config().value_head
                            ? value_sweep(part, part_weights, objective, rows.y_RD, dy_RD, result)
                            : head_sweep({part, part_weights, coefficients}, objective, rows, dy_RD, result);
       if (any) decoder_.backward(ctx_, packed_.batch, kv_, dy_RD, *activations_);

@@ -205,7 +205,7 @@ TEST(Law1, TheFirstUpdateSeesARatioOfExactlyOne) {
   auto sequences = sequences_of(groups);
   for (TrainSequence& s : sequences) s.advantage = 1.0f;
   Objective objective;
-  objective.kind = Objective::Kind::policy;
+  objective.policy = algorithms::find_policy_loss("vanilla");
   const TrainStep first = trainer.step(sequences, objective, 1e-2);
   EXPECT_EQ(first.probs_difference_max, 0.0);
   EXPECT_EQ(first.ppo_kl, 0.0);

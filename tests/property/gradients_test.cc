@@ -109,7 +109,6 @@ constexpr double kStep = 4e-3, kNoise = 1e-4;
 
 Objective policy_of_test(const char* loss) {
   Objective objective;
-  objective.kind = Objective::Kind::policy;
   objective.policy = algorithms::find_policy_loss(loss);
   objective.aggregation = algorithms::LossAggregation::seq_mean_token_mean;
   return objective;

@@ -36,7 +36,6 @@ class ValueGradients : public ::testing::Test {
         sequences_[s].returns.push_back(now[s][i] + ((s + i) % 2 == 0 ? 0.7f : -0.3f));
       }
     }
-    objective_.kind = Objective::Kind::value;
     objective_.cliprange_value = 0.2;
     objective_.aggregation = algorithms::LossAggregation::seq_mean_token_mean;
   }

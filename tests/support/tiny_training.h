@@ -18,7 +18,7 @@ inline TrainerOptions tiny_trainer_options(int64_t micro_batch_tokens = 1000) {
 // The clipped surrogate.
 inline Objective policy_objective() {
   Objective objective;
-  objective.kind = Objective::Kind::policy;
+  objective.policy = algorithms::find_policy_loss("vanilla");
   return objective;
 }
 
