@@ -6,6 +6,7 @@
 
 #include "core/fixed_math.h"
 #include "kernels/logprob.h"
+#include "models/activations.h"
 #include "train/micro_batches.h"
 
 namespace hone {
@@ -31,6 +32,13 @@ struct Trainer::Losses {
     token.ref_logprob = s.ref_logprobs.empty() ? logprob : s.ref_logprobs[offset];
     return token;
   }
+};
+
+// A part of an optimizer batch: everything of it that is in a list.
+struct Trainer::Part {
+  std::span<TrainSequence> sequences;
+  std::span<TokenWeights> weights;              // [sequence]
+  std::span<std::vector<double>> coefficients;  // [sequence][response id] of a loss that needs the whole batch
 };
 
 namespace {
@@ -124,6 +132,8 @@ Trainer::Trainer(kernels::Context& ctx, Decoder& decoder, const TrainerOptions& 
   decoder_.publish(ctx_, decoder_.version());
 }
 
+int64_t Trainer::activation_bytes() const { return activations_->memory.size_bytes(); }
+
 TrainStep Trainer::step(std::span<const TrainSequence> sequences, const Objective& objective, double lr) {
   TrainStep result = accumulate(sequences, objective);
   result.optimizer = optimizer_.step(ctx_, decoder_, lr);
@@ -139,60 +149,87 @@ TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objectiv
   for (const TrainSequence& s : sequences) {
     HONE_CHECK(!objective.kl || !s.ref_logprobs.empty(), "a KL loss without log-probs of the reference");
     HONE_CHECK(!objective.is_policy() || !s.old_logprobs.empty(), "a policy loss without old log-probs");
+    HONE_CHECK(!decoder_.config().value_head || !s.returns.empty(), "a value loss without returns");
   }
   TrainStep result;
   if (objective.correction) {
     result.correction = correct_sequences(sequences, score(sequences), *objective.correction);
   }
-  // The others come last: micro-batches of their own, without backward.
+  // the others come last
   const auto others = std::stable_partition(sequences.begin(), sequences.end(),
                                             [&](const TrainSequence& s) { return may_teach(s, objective); });
   std::vector<TokenWeights> weights = token_weights(sequences, objective);
-  // Losses whose coefficients need log-probs first make two sweeps: over the whole optimizer batch if they need all of
-  // it, else over the head of each micro-batch.
-  const auto coefficients_of = [&](std::span<const TrainSequence> part, algorithms::SequenceLogprobs logprobs) {
-    const RandomKey key{objective.seed, Stream::policy_loss};
-    return objective.policy->coefficients(part, logprobs, objective.options, key,
-                                          static_cast<uint64_t>(optimizer_.num_steps()));
-  };
-  const bool two_sweeps = objective.is_policy() && objective.policy->coefficients != nullptr;
-  const bool whole = two_sweeps && objective.policy->whole_batch;
-  algorithms::Coefficients of_batch;
-  if (whole) of_batch = coefficients_of(sequences, score(sequences));
+  algorithms::Coefficients coefficients;
+  if (objective.is_policy() && objective.policy->whole_batch) {
+    coefficients = coefficients_of(sequences, score(sequences), objective);
+  }
   decoder_.zero_gradients(ctx_);
   const auto num_teaching = static_cast<size_t>(others - sequences.begin());
-  for (const auto& [begin, end] : {std::pair{size_t{0}, num_teaching}, {num_teaching, sequences.size()}}) {
-    const auto alike = [&](auto& list) { return std::span(list).subspan(begin, end - begin); };
-    const BalancedMicroBatches balanced = micro_batches(alike(sequences), options_, decoder_.config());
-    for (const MicroBatch& micro : balanced.batches) {
-      const std::vector<TrainSequence> part = taken(alike(sequences), balanced, micro);
-      const std::vector<TokenWeights> part_weights = taken(alike(weights), balanced, micro);
-      Arena::Scope scope(ctx_.scratch);
-      Rows rows;
-      forward(decoder_, part, activations_.get(), rows);
-      algorithms::Coefficients coefficients;
-      if (whole) {
-        coefficients = taken(alike(of_batch), balanced, micro);
-      } else if (two_sweeps) {
-        coefficients = coefficients_of(part, head_logprobs(decoder_, part, rows));
-      }
-      View<float> dy_RD = ctx_.scratch.take<float>(rows.y_RD.rows, decoder_.config().hidden_size);
-      const bool any = decoder_.config().value_head
-                           ? value_sweep(part, part_weights, objective, rows.y_RD, dy_RD, result)
-                           : head_sweep({part, part_weights, coefficients}, objective, rows, dy_RD, result);
-      if (any) decoder_.backward(ctx_, packed_.batch, kv_, dy_RD, *activations_);
-    }
-  }
-  if (result.num_tokens > 0) {
-    const auto n = static_cast<double>(result.num_tokens);
-    for (double* mean : {&result.entropy, &result.ppo_kl, &result.clip_fraction, &result.clip_fraction_lower,
-                         &result.probs_difference_mean, &result.probs_difference_std, &result.value}) {
-      *mean /= n;
-    }
-    const double squares = result.probs_difference_std, mean = result.probs_difference_mean;
-    result.probs_difference_std = std::sqrt(std::max(0.0, squares - mean * mean));
-  }
+  const auto part = [&](size_t begin, size_t end) {
+    const auto of = [&](auto& list) { return std::span(list).subspan(begin, end - begin); };
+    return Part{of(sequences), of(weights), coefficients.empty() ? std::span(coefficients) : of(coefficients)};
+  };
+  sweep(part(0, num_teaching), true, objective, result);
+  sweep(part(num_teaching, sequences.size()), false, objective, result);
+  result.finish();
   return result;
+}
+
+algorithms::Coefficients Trainer::coefficients_of(std::span<const TrainSequence> sequences,
+                                                  algorithms::SequenceLogprobs logprobs,
+                                                  const Objective& objective) const {
+  const RandomKey key{objective.seed, Stream::policy_loss};
+  return objective.policy->coefficients(sequences, logprobs, objective.options, key,
+                                        static_cast<uint64_t>(optimizer_.num_steps()));
+}
+
+void Trainer::sweep(const Part& part, bool teaches, const Objective& objective, TrainStep& result) {
+  const bool two_sweeps = objective.is_policy() && objective.policy->coefficients != nullptr;
+  const BalancedMicroBatches balanced = micro_batches(part.sequences, options_, decoder_.config());
+  for (const MicroBatch& micro : balanced.batches) {
+    const std::vector<TrainSequence> sequences = taken(part.sequences, balanced, micro);
+    const std::vector<TokenWeights> weights = taken(part.weights, balanced, micro);
+    Arena::Scope scope(ctx_.scratch);
+    Rows rows;
+    forward(decoder_, sequences, teaches ? activations_.get() : nullptr, rows);
+    algorithms::Coefficients coefficients;
+    if (!part.coefficients.empty()) {
+      coefficients = taken(part.coefficients, balanced, micro);
+    } else if (two_sweeps && teaches) {
+      coefficients = coefficients_of(sequences, head_logprobs(decoder_, sequences, rows), objective);
+    }
+    View<float> dy_RD = ctx_.scratch.take<float>(rows.y_RD.rows, decoder_.config().hidden_size);
+    const bool any = decoder_.config().value_head
+                         ? value_sweep(sequences, weights, objective, rows.y_RD, dy_RD, result)
+                         : head_sweep({sequences, weights, coefficients}, objective, rows, dy_RD, result);
+    HONE_CHECK(teaches || !any, "a gradient of sequences that have none");
+    if (any) decoder_.backward(ctx_, packed_.batch, kv_, dy_RD, *activations_);
+  }
+}
+
+void TrainStep::add(const ObjectiveToken& token, const ObjectiveRow& row) {
+  loss += row.loss;
+  entropy_loss += row.entropy_loss;
+  kl_loss += row.kl;
+  entropy += double{token.entropy};
+  ppo_kl -= double{token.policy.logprob} - double{token.policy.old_logprob};
+  clip_fraction += row.clipped;
+  clip_fraction_lower += row.clipped_lower;
+  const double probs = fixed::exp(double{token.policy.logprob}) - fixed::exp(double{token.rollout_logprob});
+  probs_difference_max = std::max(probs_difference_max, std::abs(probs));
+  probs_difference_mean += std::abs(probs);
+  probs_difference_std += probs * probs;  // the mean of squares until the end
+}
+
+void TrainStep::finish() {
+  if (num_tokens == 0) return;
+  const auto n = static_cast<double>(num_tokens);
+  for (double* mean : {&entropy, &ppo_kl, &clip_fraction, &clip_fraction_lower, &probs_difference_mean,
+                       &probs_difference_std, &value}) {
+    *mean /= n;
+  }
+  const double squares = probs_difference_std, mean = probs_difference_mean;
+  probs_difference_std = std::sqrt(std::max(0.0, squares - mean * mean));
 }
 
 std::vector<std::vector<float>> Trainer::score(std::span<const TrainSequence> all, const Decoder& decoder,
@@ -293,23 +330,11 @@ bool Trainer::head_sweep(const Losses& losses, const Objective& objective, const
       const auto s = static_cast<size_t>(packed_.sequences[row]);
       const ObjectiveToken token =
           losses.token(s, static_cast<size_t>(packed_.offsets[row]), part.logprob_R[r], part.entropy_R[r]);
-      const float old = token.policy.old_logprob;
       const ObjectiveRow o = objective_row(objective, token, losses.weights[s]);
       dlogprob[r] = o.dlogprob;
       dentropy[r] = o.dentropy;
       any = any || o.dlogprob != 0.0f || o.dentropy != 0.0f;
-      const double difference = double{part.logprob_R[r]} - double{old};
-      result.loss += o.loss;
-      result.entropy_loss += o.entropy_loss;
-      result.kl_loss += o.kl;
-      result.entropy += double{part.entropy_R[r]};
-      result.ppo_kl -= difference;
-      result.clip_fraction += o.clipped;
-      result.clip_fraction_lower += o.clipped_lower;
-      const double probs = fixed::exp(double{part.logprob_R[r]}) - fixed::exp(double{token.rollout_logprob});
-      result.probs_difference_max = std::max(result.probs_difference_max, std::abs(probs));
-      result.probs_difference_mean += std::abs(probs);
-      result.probs_difference_std += probs * probs;  // the mean of squares until the end
+      result.add(token, o);
     }
     View<float> dy = dy_RD.slice_rows(begin, count);
     if (any) {

@@ -49,6 +49,9 @@ struct TrainStep {
   double publish_seconds = 0;
   int64_t num_tokens = 0;  // with loss
   OptimizerStep optimizer;
+
+  void add(const ObjectiveToken& token, const ObjectiveRow& row);  // sums of a token of a policy or SFT
+  void finish();                                                   // sums over num_tokens to means
 };
 
 class Trainer {
@@ -70,6 +73,8 @@ class Trainer {
                                         bool without_adapters = false);
 
   Optimizer& optimizer() { return optimizer_; }
+  // What activations have taken, for the largest micro-batch with a gradient so far.
+  int64_t activation_bytes() const;
   // Bytes needed beside the weights: moments, gradients, what backward reads transposed, activations of a micro-batch
   // as they are kept, logits.
   static double memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
@@ -78,6 +83,12 @@ class Trainer {
  private:
   struct Rows;    // per-row values of one micro-batch
   struct Losses;  // what the loss knows of the sequences of one micro-batch
+  struct Part;    // sequences of an optimizer batch
+  // Forward, loss and backward of the micro-batches of sequences that all may have a gradient, or of others: those run
+  // forward alone, for the metrics. Takes the part's lists.
+  void sweep(const Part& part, bool teaches, const Objective& objective, TrainStep& result);
+  algorithms::Coefficients coefficients_of(std::span<const TrainSequence> sequences,
+                                           algorithms::SequenceLogprobs logprobs, const Objective& objective) const;
   void forward(const Decoder& decoder, std::span<const TrainSequence> sequences, Activations* saved, Rows& rows,
                bool without_adapters = false);
   std::vector<std::vector<float>> head_logprobs(const Decoder& decoder, std::span<const TrainSequence> sequences,

@@ -415,6 +415,30 @@ TEST(Training, FlatGroupsLeaveWeightsAndMomentsUntouchedToTheBit) {
   }
 }
 
+TEST(Training, FlatGroupsKeepNoActivationsAndAreMeasuredAllTheSame) {
+  auto flat = sequences_of(group_of({1.0f, 1.0f}, {7, 3}));
+  flat[0].old_logprobs[2] -= 0.25f;
+  for (const char* loss : {"vanilla", "gspo", "geo_mean", "clip_cov"}) {
+    Objective objective = test::policy_objective();
+    objective.policy = algorithms::find_policy_loss(loss);
+    Model model, teaching;
+    const TrainStep step = model.trainer->accumulate(flat, objective);
+    EXPECT_EQ(model.trainer->activation_bytes(), 0) << loss;
+    EXPECT_EQ(step.num_tokens, 10);
+    EXPECT_GT(step.entropy, 0.0);
+    EXPECT_EQ(step.loss, 0.0);
+    // with a gradient, from an entropy of no weight to speak of
+    objective.entropy_coeff = 1e-30;
+    const TrainStep other = teaching.trainer->accumulate(flat, objective);
+    EXPECT_GT(teaching.trainer->activation_bytes(), 0) << loss;
+    EXPECT_EQ(step.entropy, other.entropy) << loss;
+    EXPECT_EQ(step.ppo_kl, other.ppo_kl) << loss;
+    EXPECT_EQ(step.loss, other.loss) << loss;
+    EXPECT_EQ(step.clip_fraction, other.clip_fraction) << loss;
+    EXPECT_EQ(step.probs_difference_max, other.probs_difference_max) << loss;
+  }
+}
+
 TEST(Training, FlatGroupsCountInTheNormalisers) {
   const auto teaching = sequences_of(group_of({1.0f, 0.0f}, {6, 4}));
   auto with_flat = teaching;
