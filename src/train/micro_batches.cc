@@ -84,9 +84,9 @@ BalancedMicroBatches balance_micro_batches(std::span<const SequenceRows> sequenc
   result.batches = cut_micro_batches(sequences, limits);
   if (result.batches.size() <= 1) return result;
   const std::vector<PromptRun> runs = prompt_runs_of(sequences, limits, hidden_size);
-  const Load all = std::accumulate(runs.begin(), runs.end(), Load{},
-                                   [](const Load& sum, const PromptRun& run) { return sum.with(run.load); });
-  const auto fewest = static_cast<size_t>((all.rows + limits.tokens - 1) / limits.tokens);
+  int64_t rows = 0;  // a sequence beyond the budget fills one micro-batch, not several
+  for (const PromptRun& run : runs) rows += std::min(run.load.rows, limits.tokens);
+  const auto fewest = static_cast<size_t>((rows + limits.tokens - 1) / limits.tokens);
   for (size_t count = fewest; count <= std::min(result.batches.size(), runs.size()); ++count) {
     const auto sets = sets_within(runs, count, limits);
     if (sets.empty()) continue;

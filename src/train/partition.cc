@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <queue>
 
 #include "core/error.h"
 
@@ -42,23 +41,30 @@ State merged(State a, State b, size_t number) {
 
 std::vector<std::vector<size_t>> karmarkar_karp(std::span<const int64_t> numbers, size_t k) {
   HONE_CHECK(k >= 1, "{} sets", k);
-  std::priority_queue<State> states;
+  std::vector<State> states;  // a heap
+  const auto push = [&](State&& state) {
+    states.push_back(std::move(state));
+    std::push_heap(states.begin(), states.end());
+  };
+  const auto pop = [&] {
+    std::pop_heap(states.begin(), states.end());
+    State state = std::move(states.back());
+    states.pop_back();
+    return state;
+  };
   for (size_t i = 0; i < numbers.size(); ++i) {
     State state{std::vector<Set>(k), i};
     state.sets.front() = {numbers[i], {i}};
-    states.push(std::move(state));
+    push(std::move(state));
   }
   for (size_t number = numbers.size(); states.size() > 1; ++number) {
-    State a = states.top();
-    states.pop();
-    State b = states.top();
-    states.pop();
-    states.push(merged(std::move(a), std::move(b), number));
+    State a = pop(), b = pop();
+    push(merged(std::move(a), std::move(b), number));
   }
   std::vector<std::vector<size_t>> sets(k);
   if (states.empty()) return sets;
   for (size_t i = 0; i < k; ++i) {
-    sets[i] = states.top().sets[i].members;
+    sets[i] = std::move(states.front().sets[i].members);
     std::sort(sets[i].begin(), sets[i].end());
   }
   std::sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) {
