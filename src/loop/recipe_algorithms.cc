@@ -86,7 +86,7 @@ void add_kl_in_reward_fields(Schema& s, AlgorithmRecipe& a) {
   const auto adapts = [&a] { return a.use_kl_in_reward && a.kl_ctrl.type == "adaptive"; };
   const char *when = "use_kl_in_reward is true", *adaptive = "kl_ctrl.type is adaptive";
   s.field(p + "use_kl_in_reward", &a.use_kl_in_reward,
-          "Take the KL to the starting weights from the reward of each token; they stay in memory as a second model.");
+          "Take the KL to the starting weights from the reward of each token, as actor.use_kl_loss has them.");
   s.field(p + "kl_penalty", &a.kl_penalty, "How it is estimated: kl or k1, abs, mse or k2, low_var_kl or k3.")
       .one_of(kl_names_with({""}))
       .because("full is declared by verl without an implementation, and a reward has no gradient for +")
@@ -204,7 +204,8 @@ void add_kl_loss_fields(Schema& s, ActorRecipe& a) {
   const std::string p = "actor_rollout_ref.actor.";
   s.field(
       p + "use_kl_loss", &a.use_kl_loss,
-      "Add the KL to the starting weights to the loss; they stay in memory as a second model, about half as large.");
+      "Add the KL to the starting weights to the loss; they stay in memory as a second model, about half as large. With "
+      "adapters it is the KL to the model without them, which takes no memory.");
   const auto has_kl = [&a] { return a.use_kl_loss; };
   s.field(p + "kl_loss_coef", &a.kl_loss_coef, "Its weight; refused without it, unless 0 or the default.")
       .at_least(0)

@@ -1,6 +1,6 @@
 // Reference: the policy that the KL is measured against: the weights that the run's model has, as one decoder that only
 // samples (about half of the memory). It never changes, and a run that goes on loads it again. With adapters it is the
-// model without them, which takes no memory.
+// model without them, which takes no memory: also where the run begins with adapters of its own.
 #pragma once
 
 #include <memory>
