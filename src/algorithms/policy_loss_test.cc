@@ -154,21 +154,35 @@ TEST(PolicyLoss, EveryOptionChangesTheLossesItBelongsToAndNoOther) {
   }
 }
 
-TEST(PolicyLoss, OnPolicyAllButSapoAndLogProbLossesAreMinusTheAdvantage) {
+TEST(PolicyLoss, OnPolicyEveryGradientIsMinusTheAdvantageButWhereClipCovDraws) {
   for (const PolicyLoss& loss : policy_losses()) {
-    PolicyLossOptions options;
-    options.clip_cov_lb = 100;  // none is drawn
+    const PolicyLossOptions options = options_of_test();
     Batch batch = batch_of(true);
     for (size_t s = 0; s < batch.sequences.size(); ++s) {
       batch.sequences[s].old_logprobs = batch.logprobs[s];
       batch.sequences[s].weights.clear();
     }
     const Coefficients coefficients = coefficients_of(loss, batch, options);
-    const TokenLoss found = loss.token(token_of(batch, coefficients, 0, 0), options);
-    EXPECT_EQ(found.dlogprob, -1.0) << loss.name << ": at the first update all have the gradient of REINFORCE";
-    EXPECT_FALSE(found.clipped || found.clipped_lower) << loss.name;
-    const bool other = loss.name == "sapo" || loss.name == "gpg" || loss.name == "cispo";
-    EXPECT_TRUE(other || found.loss == -1.0) << loss.name;
+    const bool other_value = loss.name == "sapo" || loss.name == "gpg" || loss.name == "cispo";
+    int drawn = 0;
+    for (size_t s = 0; s < batch.sequences.size(); ++s) {
+      for (size_t t = 0; t < batch.logprobs[s].size(); ++t) {
+        if (!batch.sequences[s].has_loss(static_cast<int64_t>(t))) continue;
+        const double a = batch.sequences[s].advantages[t];
+        const PolicyToken token = token_of(batch, coefficients, s, t);
+        const TokenLoss found = loss.token(token, options);
+        if (loss.name == "clip_cov" && token.coefficient != 0) {
+          ++drawn;
+          EXPECT_EQ(found.dlogprob, 0.0);
+          EXPECT_TRUE(found.clipped);
+          continue;
+        }
+        EXPECT_EQ(found.dlogprob, -a) << loss.name << " sequence " << s << " token " << t;
+        EXPECT_FALSE(found.clipped || found.clipped_lower) << loss.name;
+        EXPECT_TRUE(other_value || found.loss == -a) << loss.name;
+      }
+    }
+    EXPECT_EQ(drawn > 0, loss.name == "clip_cov");
   }
 }
 

@@ -16,18 +16,27 @@ bool is_stale(const Trajectory& t, int32_t version) {
   return std::any_of(t.versions.begin(), t.versions.end(), [&](int32_t of_id) { return of_id != version; });
 }
 
-// The largest difference of ids that this version drew; it must be 0.
-double check_own_ids(const Trajectory& t, const std::vector<float>& scored, int32_t version) {
-  double largest = 0;
-  for (size_t i = 0; i < t.response_ids.size(); ++i) {
-    if (t.versions[i] != version) continue;
-    largest = std::max(largest, std::abs(double{scored[i]} - double{t.logprobs[i]}));
-    HONE_CHECK(scored[i] == t.logprobs[i],
-               "actor.recompute_old_log_prob: draw {}, sample {}, id {} of {}: log-prob {} in training, {} in sampling",
-               t.draw, t.sample, i, t.response_ids.size(), scored[i], t.logprobs[i]);
+// The id that this version drew whose log-prob in training differs most from that in sampling.
+struct Farthest {
+  const Trajectory* answer = nullptr;
+  size_t id = 0;
+  float scored = 0;
+  double difference = 0;
+
+  void look_at(const Trajectory& t, const std::vector<float>& logprobs, int32_t version) {
+    for (size_t i = 0; i < t.response_ids.size(); ++i) {
+      if (t.versions[i] != version || logprobs[i] == t.logprobs[i]) continue;
+      const double of_id = std::abs(double{logprobs[i]} - double{t.logprobs[i]});
+      if (answer == nullptr || of_id > difference) *this = {&t, i, logprobs[i], of_id};
+    }
   }
-  return largest;
-}
+  // Law 1.
+  void check() const {
+    HONE_CHECK(answer == nullptr,
+               "actor.recompute_old_log_prob: draw {}, sample {}, id {} of {}: log-prob {} in training, {} in sampling",
+               answer->draw, answer->sample, id, answer->response_ids.size(), scored, answer->logprobs[id]);
+  }
+};
 
 void report_off_policy(const algorithms::OffPolicy& o, Metrics& metrics) {
   const std::pair<const char*, double> values[] = {{"kl", o.kl},
@@ -74,12 +83,13 @@ void set_old_logprobs(Trainer& trainer, const Recipe& recipe, int32_t version, s
     return recipe.actor.recompute_old_log_prob || is_stale(*t, version);
   });
   std::vector<std::vector<float>> logprobs = trainer.score(sequences_of(scored));
-  double largest = 0;
+  Farthest farthest;
   for (size_t i = 0; i < scored.size(); ++i) {
-    largest = std::max(largest, check_own_ids(*scored[i], logprobs[i], version));
+    farthest.look_at(*scored[i], logprobs[i], version);
     scored[i]->old_logprobs = std::move(logprobs[i]);
   }
-  metrics.set("training/old_log_prob_diff_max", largest);
+  metrics.set("training/old_log_prob_diff_max", farthest.difference);
+  farthest.check();
   metrics.set("training/num_rescored_answers", static_cast<double>(scored.size()));
 
   std::vector<algorithms::RatioRow> rows;

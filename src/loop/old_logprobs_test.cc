@@ -101,6 +101,7 @@ TEST_F(OldLogprobs, WithOtherBitsInTrainingThanInSamplingEndTheRunAndNameTheToke
   } catch (const Bug& bug) {
     EXPECT_NE(std::string(bug.what()).find("draw 0, sample 0, id 1 of 3"), std::string::npos) << bug.what();
   }
+  EXPECT_GT(metrics_.get("training/old_log_prob_diff_max"), 0);
 }
 
 TEST_F(OldLogprobs, AreNeverComputedInBypassMode) {
