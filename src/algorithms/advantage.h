@@ -38,9 +38,10 @@ struct AdvantageOptions {
 };
 
 // Answers come in the order of their groups; the result is in that order.
+using Estimate = std::vector<Advantage>(std::span<const RewardedAnswer> answers, const AdvantageOptions& options);
 struct AdvantageEstimator {
   std::string_view name;
-  std::vector<Advantage> (*estimate)(std::span<const RewardedAnswer> answers, const AdvantageOptions& options);
+  Estimate* estimate;
   bool compares = false;      // the answers of a group: fewer than two teach nothing
   bool has_baseline = false;  // needs RewardedAnswer::baseline
   bool has_values = false;    // needs RewardedAnswer::values

@@ -9,13 +9,11 @@ namespace hone::algorithms {
 
 // max(-A r, -A clip(r)), but 0 for some tokens (coefficient 1): of those that are not clipped and have clip_cov_lb <
 // cov < clip_cov_ub so many are drawn as max(floor(clip_cov_ratio * tokens), 1), or all if there are fewer.
-Coefficients drawn_by_covariance(std::span<const TrainSequence> sequences, SequenceLogprobs logprobs,
-                                 const PolicyLossOptions& options, RandomKey key, uint64_t draw);
-TokenLoss clip_cov_token(const PolicyToken& token, const PolicyLossOptions& options);
+CoefficientsOf drawn_by_covariance;
+TokenLossOf clip_cov_token;
 
 // -A r, and for the max(floor(kl_cov_ratio * tokens), 1) tokens of the largest cov (coefficient 1) + ppo_kl_coef |d|.
-Coefficients largest_covariance(std::span<const TrainSequence> sequences, SequenceLogprobs logprobs,
-                                const PolicyLossOptions& options, RandomKey key, uint64_t draw);
-TokenLoss kl_cov_token(const PolicyToken& token, const PolicyLossOptions& options);
+CoefficientsOf largest_covariance;
+TokenLossOf kl_cov_token;
 
 }  // namespace hone::algorithms

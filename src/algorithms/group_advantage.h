@@ -11,18 +11,18 @@ using Answers = std::span<const RewardedAnswer>;
 
 // (s - mean) / (std + 1e-6): Shao et al. 2024, DeepSeekMath, section 4.1.2; without norm_by_std s - mean (Dr. GRPO, Liu
 // et al. 2025).
-std::vector<Advantage> grpo(Answers answers, const AdvantageOptions& options);
+Estimate grpo;
 // The same with a std of at least 1e-3.
-std::vector<Advantage> grpo_vectorized(Answers answers, const AdvantageOptions& options);
+Estimate grpo_vectorized;
 // s - second for the best answer, 0 for the others (Tang et al. 2025, arXiv 2503.19595); with norm_by_std over std +
 // 1e-6.
-std::vector<Advantage> grpo_passk(Answers answers, const AdvantageOptions& options);
+Estimate grpo_passk;
 // s minus the mean of the others' (Ahmadian et al. 2024).
-std::vector<Advantage> rloo(Answers answers, const AdvantageOptions& options);
+Estimate rloo;
 // s minus the mean weighted by length (Hao et al. 2025, OPO).
-std::vector<Advantage> opo(Answers answers, const AdvantageOptions& options);
+Estimate opo;
 // (s - mean) * (answers / answers with s not 0), the counts over all groups (Chu et al. 2025, GPG).
-std::vector<Advantage> gpg(Answers answers, const AdvantageOptions& options);
+Estimate gpg;
 
 // Runs of answers with one group number: begin and end of each.
 struct GroupRange {

@@ -46,13 +46,17 @@ struct TokenLoss {
 using Coefficients = std::vector<std::vector<double>>;
 using SequenceLogprobs = std::span<const std::vector<float>>;  // [sequence][response id], as Trainer::score gives them
 
+using TokenLossOf = TokenLoss(const PolicyToken& token, const PolicyLossOptions& options);
+// What is drawn is a function of `key` and `draw`.
+using CoefficientsOf = Coefficients(std::span<const TrainSequence> sequences, SequenceLogprobs logprobs,
+                                    const PolicyLossOptions& options, RandomKey key, uint64_t draw);
+
 struct PolicyLoss {
   std::string_view name;
-  TokenLoss (*token)(const PolicyToken& token, const PolicyLossOptions& options);
+  TokenLossOf* token;
   // Of losses whose coefficients need log-probs first; those of a sequence follow from that sequence alone unless
-  // `whole_batch`. What is drawn is a function of `key` and `draw`.
-  Coefficients (*coefficients)(std::span<const TrainSequence> sequences, SequenceLogprobs logprobs,
-                               const PolicyLossOptions& options, RandomKey key, uint64_t draw) = nullptr;
+  // `whole_batch`.
+  CoefficientsOf* coefficients = nullptr;
   bool whole_batch = false;                         // the coefficients need every sequence of the optimizer batch
   std::optional<LossAggregation> aggregation = {};  // the only one it is defined for
   bool teaches_without_advantage = false;           // the gradient may be other than 0 where A = 0

@@ -8,14 +8,13 @@
 namespace hone::algorithms {
 
 // whiten(G), G_t = r_t + gamma G_{t+1}: Hu 2025, REINFORCE++.
-std::vector<Advantage> reinforce_plus_plus(std::span<const RewardedAnswer> answers, const AdvantageOptions& options);
+Estimate reinforce_plus_plus;
 // whiten(s - mean) of total rewards s, the mean being the group's. A lone answer of a group takes no part.
-std::vector<Advantage> reinforce_plus_plus_baseline(std::span<const RewardedAnswer> answers,
-                                                    const AdvantageOptions& options);
+Estimate reinforce_plus_plus_baseline;
 // G_t - baseline with gamma = 1: Li et al. 2023, ReMax.
-std::vector<Advantage> remax(std::span<const RewardedAnswer> answers, const AdvantageOptions& options);
+Estimate remax;
 // whiten(A), A_t = d_t + gamma lambda A_{t+1}, d_t = r_t + gamma V_{t+1} - V_t; returns A + V before whitening:
 // Schulman et al. 2016.
-std::vector<Advantage> gae(std::span<const RewardedAnswer> answers, const AdvantageOptions& options);
+Estimate gae;
 
 }  // namespace hone::algorithms

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/group_advantage.h"
 #include "core/error.h"
 
 namespace hone {
@@ -54,18 +55,19 @@ bool is_zero(const algorithms::Advantage& a) {
 // Flat: no answer of the group has an advantage. Lone: there is nothing to compare with.
 void count_groups(std::span<const algorithms::RewardedAnswer> answers,
                   std::span<const algorithms::Advantage> advantages, bool compares, Metrics& metrics) {
-  int64_t num_groups = 0, num_flat = 0, num_lone = 0;
-  for (size_t begin = 0, end = 0; begin < answers.size(); begin = end, ++num_groups) {
+  int64_t num_flat = 0, num_lone = 0;
+  const std::vector<algorithms::GroupRange> ranges = algorithms::group_ranges(answers);
+  for (const algorithms::GroupRange& range : ranges) {
     int64_t present = 0;
     bool flat = true;
-    for (; end < answers.size() && answers[end].group == answers[begin].group; ++end) {
-      present += answers[end].takes_part();
-      flat = flat && is_zero(advantages[end]);
+    for (size_t i = range.begin; i < range.end; ++i) {
+      present += answers[i].takes_part();
+      flat = flat && is_zero(advantages[i]);
     }
     num_flat += flat && present > 0;
     num_lone += compares && present < 2;
   }
-  metrics.set("training/flat_group_ratio", static_cast<double>(num_flat) / static_cast<double>(num_groups));
+  metrics.set("training/flat_group_ratio", static_cast<double>(num_flat) / static_cast<double>(ranges.size()));
   metrics.set("training/num_lone_groups", static_cast<double>(num_lone));
 }
 
