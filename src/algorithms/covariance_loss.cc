@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/fixed_math.h"
+#include "algorithms/policy_ratio.h"
 
 namespace hone::algorithms {
 
@@ -46,10 +46,6 @@ size_t number_of(double ratio, size_t tokens, size_t candidates) {
   return wanted < static_cast<double>(candidates) ? static_cast<size_t>(wanted) : candidates;
 }
 
-TokenLoss clipped_surrogate(float logprob, float old_logprob, float advantage, const ClipRange& clip) {
-  return clipped_policy_loss(logprob, old_logprob, advantage, {clip.low, clip.high, HUGE_VALF});  // no dual clip
-}
-
 }  // namespace
 
 Coefficients drawn_by_covariance(std::span<const TrainSequence> sequences, SequenceLogprobs logprobs,
@@ -59,10 +55,11 @@ Coefficients drawn_by_covariance(std::span<const TrainSequence> sequences, Seque
   std::vector<Covariance> candidates;
   for (const Covariance& c : all) {
     const TrainSequence& s = sequences[c.sequence];
-    const bool clipped = clipped_surrogate(logprobs[c.sequence][c.token], s.old_logprobs[c.token],
-                                           s.advantage_at(static_cast<int64_t>(c.token)), options.clip)
-                             .clipped;
-    if (!clipped && c.value > options.clip_cov_lb && c.value < options.clip_cov_ub) candidates.push_back(c);
+    const double ratio = ratio_of(logprobs[c.sequence][c.token], s.old_logprobs[c.token]).value;
+    const double advantage = s.advantage_at(static_cast<int64_t>(c.token));
+    if (!clipped_surrogate(ratio, advantage, options.clip).clipped && c.value > options.clip_cov_lb &&
+        c.value < options.clip_cov_ub)
+      candidates.push_back(c);
   }
   const size_t wanted = number_of(options.clip_cov_ratio, all.size(), candidates.size());
   for (size_t i = 0; i < wanted; ++i) {  // the first steps of a shuffle
@@ -75,11 +72,11 @@ Coefficients drawn_by_covariance(std::span<const TrainSequence> sequences, Seque
 
 TokenLoss clip_cov_token(const PolicyToken& t, const PolicyLossOptions& options) {
   if (t.coefficient != 0.0) return {.clipped = true};
-  TokenLoss result = clipped_surrogate(t.logprob, t.old_logprob, t.advantage, options.clip);
-  result.loss *= double{t.weight};
-  result.dlogprob *= double{t.weight};
-  result.clipped = false;  // what counts is what was drawn
-  return result;
+  const Ratio ratio = ratio_of(t.logprob, t.old_logprob);
+  const double w = t.weight;
+  const Surrogate surrogate = clipped_surrogate(ratio.value, t.advantage, options.clip);
+  // what counts as clipped is what was drawn
+  return {w * surrogate.loss, ratio.held ? 0.0 : w * surrogate.slope};
 }
 
 Coefficients largest_covariance(std::span<const TrainSequence> sequences, SequenceLogprobs logprobs,
@@ -94,14 +91,13 @@ Coefficients largest_covariance(std::span<const TrainSequence> sequences, Sequen
 }
 
 TokenLoss kl_cov_token(const PolicyToken& t, const PolicyLossOptions& options) {
-  const double difference = double{t.logprob} - double{t.old_logprob};
-  const double d = std::clamp(difference, -20.0, 20.0), w = t.weight;
-  const double plain = -double{t.advantage} * fixed::exp(d);
-  const bool held = difference != d;
-  TokenLoss result{w * plain, held ? 0.0 : w * plain};
+  const Ratio ratio = ratio_of(t.logprob, t.old_logprob);
+  const double w = t.weight, plain = -double{t.advantage} * ratio.value;
+  TokenLoss result{w * plain, ratio.held ? 0.0 : w * plain};
   if (t.coefficient != 0.0) {
-    result.loss += w * options.ppo_kl_coef * std::abs(d);
-    if (!held) result.dlogprob += w * options.ppo_kl_coef * (d > 0 ? 1.0 : d < 0 ? -1.0 : 0.0);
+    result.loss += w * options.ppo_kl_coef * std::abs(ratio.log);
+    const double sign = ratio.log > 0 ? 1.0 : ratio.log < 0 ? -1.0 : 0.0;
+    if (!ratio.held) result.dlogprob += w * options.ppo_kl_coef * sign;
   }
   return result;
 }

@@ -3,26 +3,22 @@
 #include <algorithm>
 
 #include "algorithms/covariance_loss.h"
+#include "algorithms/policy_ratio.h"
 #include "algorithms/sequence_loss.h"
 #include "core/fixed_math.h"
 
 namespace hone::algorithms {
 
 TokenLoss clipped_policy_loss(float logprob, float old_logprob, float advantage, const ClipRange& clip) {
-  const double difference = double{logprob} - double{old_logprob};
-  const double ratio = fixed::exp(std::clamp(difference, -20.0, 20.0));
+  const Ratio ratio = ratio_of(logprob, old_logprob);
   const double a = advantage;
-  const double plain = -a * ratio;
-  const double clipped = -a * std::clamp(ratio, 1.0 - double{clip.low}, 1.0 + double{clip.high});
-  TokenLoss result;
-  result.clipped = clipped > plain;
-  result.loss = std::max(plain, clipped);
+  const Surrogate surrogate = clipped_surrogate(ratio.value, a, clip);
+  TokenLoss result{surrogate.loss, ratio.held ? 0.0 : surrogate.slope, surrogate.clipped};
   if (a < 0 && result.loss > -a * double{clip.c}) {
     result.loss = -a * double{clip.c};
+    result.dlogprob = 0.0;
     result.clipped_lower = true;
   }
-  const bool held = result.clipped || result.clipped_lower || difference > 20.0 || difference < -20.0;
-  result.dlogprob = held ? 0.0 : plain;  // d ratio / d logprob = ratio
   return result;
 }
 
@@ -41,14 +37,12 @@ TokenLoss vanilla(const PolicyToken& t, const PolicyLossOptions& options) {
 // Gao et al. 2025, SAPO: -A gate(r), gate(r) = sigmoid(tau (r - 1)) 4 / tau; its slope at r = 1 is 1.
 TokenLoss sapo(const PolicyToken& t, const PolicyLossOptions& options) {
   const double a = t.advantage, tau = a > 0 ? options.tau_pos : options.tau_neg;
-  const double difference = double{t.logprob} - double{t.old_logprob};
-  const double ratio = fixed::exp(std::clamp(difference, -20.0, 20.0));
+  const Ratio ratio = ratio_of(t.logprob, t.old_logprob);
   // tau (r - 1) may be as large as e^20: exp of that is no number, and the sigmoid is 1
-  const double sigmoid = 1.0 / (1.0 + fixed::exp(std::clamp(-tau * (ratio - 1.0), -700.0, 700.0)));
+  const double sigmoid = 1.0 / (1.0 + fixed::exp(std::clamp(-tau * (ratio.value - 1.0), -700.0, 700.0)));
   TokenLoss result;
   result.loss = -a * sigmoid * 4.0 / tau;
-  const bool held = difference > 20.0 || difference < -20.0;
-  result.dlogprob = held ? 0.0 : -a * 4.0 * sigmoid * (1.0 - sigmoid) * ratio;
+  result.dlogprob = ratio.held ? 0.0 : -a * 4.0 * sigmoid * (1.0 - sigmoid) * ratio.value;
   return weighted(result, t);
 }
 
@@ -59,8 +53,7 @@ TokenLoss gpg(const PolicyToken& t, const PolicyLossOptions&) {
 
 // MiniMax 2025, CISPO: -sg(clip(r)) A logprob.
 TokenLoss cispo(const PolicyToken& t, const PolicyLossOptions& options) {
-  const double ratio = fixed::exp(std::clamp(double{t.logprob} - double{t.old_logprob}, -20.0, 20.0));
-  const double held = std::clamp(ratio, 1.0 - double{options.clip.low}, 1.0 + double{options.clip.high});
+  const double ratio = ratio_of(t.logprob, t.old_logprob).value, held = clamped(ratio, options.clip);
   const double slope = -held * double{t.advantage};
   return weighted({slope * double{t.logprob}, slope, held != ratio}, t);
 }

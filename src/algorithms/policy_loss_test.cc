@@ -186,6 +186,14 @@ TEST(PolicyLoss, OnPolicyEveryGradientIsMinusTheAdvantageButWhereClipCovDraws) {
   }
 }
 
+TEST(PolicyLoss, OfALogProbThatIsNoNumberTheGradientIsNone) {
+  for (const PolicyLoss& loss : policy_losses()) {
+    if (loss.name == "gspo" || loss.name == "geo_mean" || loss.name == "gpg" || loss.name == "cispo") continue;
+    const TokenLoss found = loss.token({std::nanf(""), -1.0f, 1.0f, 1.0f, 0.0}, options_of_test());
+    EXPECT_TRUE(std::isnan(found.dlogprob)) << loss.name;
+  }
+}
+
 TEST(PolicyLoss, WhatClipCovDrawsIsAFunctionOfItsKeyAndOfNothingElse) {
   const PolicyLoss& loss = *find_policy_loss("clip_cov");
   PolicyLossOptions options = options_of_test();

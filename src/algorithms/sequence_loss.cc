@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/fixed_math.h"
+#include "algorithms/policy_ratio.h"
 
 namespace hone::algorithms {
 
@@ -17,7 +17,7 @@ struct ClippedRatio {
 };
 ClippedRatio clipped_log_ratio(float logprob, float old_logprob, float advantage, const ClipRange& clip) {
   if (advantage == 0.0f) return {};
-  const double d = std::clamp(difference_of(logprob, old_logprob), -20.0, 20.0);
+  const double d = ratio_of(logprob, old_logprob).log;
   const double held = std::clamp(d, -double{clip.low}, double{clip.high});
   const double best = advantage > 0 ? std::min(d, held) : std::max(d, held);
   return {best, best != d};
@@ -47,14 +47,9 @@ Coefficients mean_log_ratios(std::span<const TrainSequence> sequences, SequenceL
 }
 
 TokenLoss gspo_token(const PolicyToken& t, const PolicyLossOptions& options) {
-  const double a = t.advantage, ratio = fixed::exp(std::min(t.coefficient, 10.0)), w = t.weight;
-  const double plain = -a * ratio;
-  const double clipped = -a * std::clamp(ratio, 1.0 - double{options.clip.low}, 1.0 + double{options.clip.high});
-  TokenLoss result;
-  result.clipped = clipped > plain;
-  result.loss = w * std::max(plain, clipped);
-  result.dlogprob = result.clipped || t.coefficient > 10.0 ? 0.0 : w * plain;
-  return result;
+  const double w = t.weight;
+  const Surrogate surrogate = clipped_surrogate(fixed::exp(std::min(t.coefficient, 10.0)), t.advantage, options.clip);
+  return {w * surrogate.loss, t.coefficient > 10.0 ? 0.0 : w * surrogate.slope, surrogate.clipped};
 }
 
 Coefficients geometric_means(std::span<const TrainSequence> sequences, SequenceLogprobs logprobs,
@@ -77,9 +72,8 @@ Coefficients geometric_means(std::span<const TrainSequence> sequences, SequenceL
 
 TokenLoss geo_mean_token(const PolicyToken& t, const PolicyLossOptions& options) {
   const bool clipped = clipped_log_ratio(t.logprob, t.old_logprob, t.advantage, options.clip).clipped;
-  const double d = difference_of(t.logprob, t.old_logprob);
   // an answer's loss is the mean over its tokens of itself; d mean / d logprob = 1 / tokens
-  const bool held = clipped || t.advantage == 0.0f || d > 20.0 || d < -20.0;
+  const bool held = clipped || t.advantage == 0.0f || ratio_of(t.logprob, t.old_logprob).held;
   return {t.coefficient, held ? 0.0 : t.coefficient, clipped && t.advantage > 0, clipped && t.advantage < 0};
 }
 

@@ -48,8 +48,9 @@ std::vector<float> by_id(const std::vector<float>& of_tokens, const Trajectory& 
 }
 
 bool is_zero(const algorithms::Advantage& a) {
-  return a.advantages.empty() ? a.advantage == 0.0f
-                              : std::all_of(a.advantages.begin(), a.advantages.end(), [](float x) { return x == 0.0f; });
+  return a.advantages.empty()
+             ? a.advantage == 0.0f
+             : std::all_of(a.advantages.begin(), a.advantages.end(), [](float x) { return x == 0.0f; });
 }
 
 // Flat: no answer of the group has an advantage. Lone: there is nothing to compare with.

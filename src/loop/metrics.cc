@@ -50,7 +50,8 @@ constexpr MetricDefinition kDefinitions[] = {
     rl("training/flat_group_ratio",
        "Share of groups none of whose answers has an advantage (of equal rewards, where they are compared)."),
     rl("training/num_absent_scores", "Answers without a score; they take no part in advantages."),
-    rl("training/num_lone_groups", "Groups with fewer than two answers that take part, which compare with nothing: advantage 0."),
+    rl("training/num_lone_groups",
+       "Groups with fewer than two answers that take part, which compare with nothing: advantage 0."),
     rl("actor/pg_loss",
        "Policy loss without the entropy's term, aggregated by loss_agg_mode, mean over the step's updates (verl adds "
        "them up)."),

@@ -79,9 +79,8 @@ void set_old_logprobs(Trainer& trainer, const Recipe& recipe, int32_t version, s
   if (!scores_old_logprobs(recipe)) return;
   const std::vector<Trajectory*> answers = trained_answers(groups);
   std::vector<Trajectory*> scored;
-  std::copy_if(answers.begin(), answers.end(), std::back_inserter(scored), [&](const Trajectory* t) {
-    return recipe.actor.recompute_old_log_prob || is_stale(*t, version);
-  });
+  std::copy_if(answers.begin(), answers.end(), std::back_inserter(scored),
+               [&](const Trajectory* t) { return recipe.actor.recompute_old_log_prob || is_stale(*t, version); });
   std::vector<std::vector<float>> logprobs = trainer.score(sequences_of(scored));
   Farthest farthest;
   for (size_t i = 0; i < scored.size(); ++i) {

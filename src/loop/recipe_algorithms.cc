@@ -202,10 +202,10 @@ void add_loss_mode_fields(Schema& s, ActorRecipe& a) {
 
 void add_kl_loss_fields(Schema& s, ActorRecipe& a) {
   const std::string p = "actor_rollout_ref.actor.";
-  s.field(
-      p + "use_kl_loss", &a.use_kl_loss,
-      "Add the KL to the starting weights to the loss; they stay in memory as a second model, about half as large. With "
-      "adapters it is the KL to the model without them, which takes no memory.");
+  s.field(p + "use_kl_loss", &a.use_kl_loss,
+          "Add the KL to the starting weights to the loss; they stay in memory as a second model, about half as large. "
+          "With "
+          "adapters it is the KL to the model without them, which takes no memory.");
   const auto has_kl = [&a] { return a.use_kl_loss; };
   s.field(p + "kl_loss_coef", &a.kl_loss_coef, "Its weight; refused without it, unless 0 or the default.")
       .at_least(0)

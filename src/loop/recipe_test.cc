@@ -202,9 +202,10 @@ TEST(Recipe, AValueWithoutEffectGetsALine) {
     EXPECT_NE(notes[0].find(" has no effect: it has one when "), std::string::npos) << notes[0];
   }
   std::vector<std::string> arguments = kBase, notes;
-  arguments.insert(arguments.end(), {actor + "optim.lr_scheduler_type=cosine", actor + "optim.min_lr_ratio=0.1",
-                                     "data.seed=3", val + "do_sample=true", val + "temperature=0.7",
-                                     actor + "policy_loss.loss_mode=gspo", actor + "loss_agg_mode=seq-mean-token-mean"});
+  arguments.insert(arguments.end(),
+                   {actor + "optim.lr_scheduler_type=cosine", actor + "optim.min_lr_ratio=0.1", "data.seed=3",
+                    val + "do_sample=true", val + "temperature=0.7", actor + "policy_loss.loss_mode=gspo",
+                    actor + "loss_agg_mode=seq-mean-token-mean"});
   load_recipe("", arguments, notes);
   EXPECT_TRUE(notes.empty()) << notes[0];
 }
