@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "algorithms/off_policy.h"
 #include "core/error.h"
 #include "loop/group_sequences.h"
 #include "loop/policy_objective.h"
@@ -38,21 +39,8 @@ struct Farthest {
   }
 };
 
-void report_off_policy(const algorithms::OffPolicy& o, Metrics& metrics) {
-  const std::pair<const char*, double> values[] = {{"kl", o.kl},
-                                                   {"k3_kl", o.k3_kl},
-                                                   {"training_ppl", o.training_ppl},
-                                                   {"training_log_ppl", o.training_log_ppl},
-                                                   {"rollout_ppl", o.rollout_ppl},
-                                                   {"rollout_log_ppl", o.rollout_log_ppl},
-                                                   {"log_ppl_diff", o.log_ppl_diff},
-                                                   {"log_ppl_abs_diff", o.log_ppl_abs_diff},
-                                                   {"log_ppl_diff_max", o.log_ppl_diff_max},
-                                                   {"log_ppl_diff_min", o.log_ppl_diff_min},
-                                                   {"ppl_ratio", o.ppl_ratio},
-                                                   {"chi2_token", o.chi2_token},
-                                                   {"chi2_seq", o.chi2_seq}};
-  for (const auto& [name, value] : values) metrics.set(std::string("rollout_corr/") + name, value);
+void report(const std::vector<std::pair<std::string_view, double>>& numbers, Metrics& metrics) {
+  for (const auto& [name, value] : numbers) metrics.set(fmt::format("rollout_corr/{}", name), value);
 }
 
 }  // namespace
@@ -63,16 +51,7 @@ bool scores_old_logprobs(const Recipe& recipe) {
   return recipe.actor.recompute_old_log_prob || rollout_correction(correction).is_on();
 }
 
-void report_correction(const algorithms::CorrectionStatistics& s, Metrics& metrics) {
-  const std::string name = "rollout_corr/rollout_";
-  metrics.set(name + "is_mean", s.weight_mean);
-  metrics.set(name + "is_max", s.weight_max);
-  metrics.set(name + "is_min", s.weight_min);
-  metrics.set(name + "is_std", s.weight_std);
-  metrics.set(name + "is_eff_sample_size", s.effective_sample_size);
-  metrics.set(name + "rs_masked_fraction", s.rejected_tokens);
-  metrics.set(name + "rs_seq_masked_fraction", s.rejected_rows);
-}
+void report_correction(const algorithms::CorrectionStatistics& s, Metrics& metrics) { report(named(s), metrics); }
 
 void set_old_logprobs(Trainer& trainer, const Recipe& recipe, int32_t version, std::span<Group> groups,
                       Metrics& metrics) {
@@ -95,7 +74,7 @@ void set_old_logprobs(Trainer& trainer, const Recipe& recipe, int32_t version, s
   for (const Trajectory* t : answers) {
     rows.push_back({t->old_logprobs.empty() ? t->logprobs : t->old_logprobs, t->logprobs, t->loss_mask});
   }
-  report_off_policy(algorithms::off_policy(rows), metrics);
+  report(named(algorithms::off_policy(rows)), metrics);
   const algorithms::RolloutCorrection correction = rollout_correction(recipe.algorithm.rollout_correction);
   if (!correction.is_on()) return;
   algorithms::Corrected corrected = algorithms::correct(rows, correction);

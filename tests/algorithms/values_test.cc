@@ -2,8 +2,10 @@
 // say how.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "algorithms/advantage.h"
 #include "algorithms/kl.h"
@@ -22,6 +24,20 @@ std::vector<Json> rows_of(const std::string& name) {
   EXPECT_NE(rows.front().find("about"), nullptr) << name;
   rows.erase(rows.begin());
   return rows;
+}
+
+// The rows of a table with the method that each names under `key`; every method there is has to have one.
+template <class Method, class Body>
+void for_methods(const char* table, const char* key, std::span<const Method> methods, const Body& body) {
+  std::set<std::string_view> seen;
+  for (const Json& row : rows_of(table)) {
+    const auto method = std::find_if(methods.begin(), methods.end(),
+                                     [&](const Method& m) { return m.name == row.at(key).as_string(); });
+    ASSERT_NE(method, methods.end()) << row.dump();
+    seen.insert(method->name);
+    body(row, *method);
+  }
+  for (const Method& method : methods) EXPECT_TRUE(seen.contains(method.name)) << method.name;
 }
 
 double number(const Json& object, const char* key, double otherwise) {
@@ -54,39 +70,34 @@ void expect_tokens(float all, const std::vector<float>& each, int64_t tokens, co
 }
 
 TEST(Values, AdvantagesAreThoseWorkedOutByHand) {
-  std::set<std::string_view> seen;
-  for (const Json& row : rows_of("advantages")) {
-    const AdvantageEstimator* estimator = find_advantage_estimator(row.at("estimator").as_string());
-    ASSERT_NE(estimator, nullptr) << row.dump();
-    seen.insert(estimator->name);
-    std::vector<RewardedAnswer> answers;
-    for (const Json& a : row.at("answers").as_array()) {
-      RewardedAnswer& answer = answers.emplace_back();
-      answer.group = a.at("group").as_int();
-      if (!a.at("score").is_null()) answer.score = a.at("score").as_float();
-      answer.num_tokens = a.at("tokens").as_int();
-      answer.token_rewards = floats(a.find("token_rewards"));
-      answer.values = floats(a.find("values"));
-      if (const Json* baseline = a.find("baseline")) answer.baseline = baseline->as_float();
-    }
-    const Json options = options_of(row);
-    AdvantageOptions of;
-    if (const Json* norm = options.find("norm_by_std")) of.norm_by_std = norm->as_bool();
-    of.gamma = number(options, "gamma", 1);
-    of.lambda = number(options, "lambda", 1);
-    const std::vector<Advantage> found = estimator->estimate(answers, of);
-    ASSERT_EQ(found.size(), answers.size());
-    for (size_t i = 0; i < found.size(); ++i) {
-      const std::string what = row.at("name").as_string() + " answer " + std::to_string(i);
-      expect_tokens(found[i].advantage, found[i].advantages, answers[i].num_tokens, row.at("advantages").as_array()[i],
-                    what);
-      const Json* returns = row.find("returns");
-      if (returns == nullptr) continue;
-      expect_tokens(0, found[i].returns, answers[i].num_tokens, returns->as_array()[i], what + " return");
-    }
-  }
-  for (const AdvantageEstimator& estimator : advantage_estimators())
-    EXPECT_TRUE(seen.contains(estimator.name)) << estimator.name;
+  for_methods("advantages", "estimator", advantage_estimators(),
+              [](const Json& row, const AdvantageEstimator& estimator) {
+                std::vector<RewardedAnswer> answers;
+                for (const Json& a : row.at("answers").as_array()) {
+                  RewardedAnswer& answer = answers.emplace_back();
+                  answer.group = a.at("group").as_int();
+                  if (!a.at("score").is_null()) answer.score = a.at("score").as_float();
+                  answer.num_tokens = a.at("tokens").as_int();
+                  answer.token_rewards = floats(a.find("token_rewards"));
+                  answer.values = floats(a.find("values"));
+                  if (const Json* baseline = a.find("baseline")) answer.baseline = baseline->as_float();
+                }
+                const Json options = options_of(row);
+                AdvantageOptions of;
+                if (const Json* norm = options.find("norm_by_std")) of.norm_by_std = norm->as_bool();
+                of.gamma = number(options, "gamma", 1);
+                of.lambda = number(options, "lambda", 1);
+                const std::vector<Advantage> found = estimator.estimate(answers, of);
+                ASSERT_EQ(found.size(), answers.size());
+                for (size_t i = 0; i < found.size(); ++i) {
+                  const std::string what = row.at("name").as_string() + " answer " + std::to_string(i);
+                  expect_tokens(found[i].advantage, found[i].advantages, answers[i].num_tokens,
+                                row.at("advantages").as_array()[i], what);
+                  const Json* returns = row.find("returns");
+                  if (returns == nullptr) continue;
+                  expect_tokens(0, found[i].returns, answers[i].num_tokens, returns->as_array()[i], what + " return");
+                }
+              });
 }
 
 PolicyLossOptions loss_options(const Json& options) {
@@ -102,11 +113,7 @@ PolicyLossOptions loss_options(const Json& options) {
 }
 
 TEST(Values, PolicyLossesAreThoseWorkedOutByHand) {
-  std::set<std::string_view> seen;
-  for (const Json& row : rows_of("policy_losses")) {
-    const PolicyLoss* loss = find_policy_loss(row.at("loss").as_string());
-    ASSERT_NE(loss, nullptr) << row.dump();
-    seen.insert(loss->name);
+  for_methods("policy_losses", "loss", policy_losses(), [](const Json& row, const PolicyLoss& loss) {
     const PolicyLossOptions options = loss_options(options_of(row));
     std::vector<TrainSequence> sequences;
     std::vector<std::vector<float>> logprobs;
@@ -121,16 +128,16 @@ TEST(Values, PolicyLossesAreThoseWorkedOutByHand) {
       sequence.ids.resize(1 + logprobs.back().size());
     }
     Coefficients coefficients;
-    if (loss->coefficients) coefficients = loss->coefficients(sequences, logprobs, options, {}, 0);
+    if (loss.coefficients) coefficients = loss.coefficients(sequences, logprobs, options, {}, 0);
     for (size_t s = 0; s < sequences.size(); ++s) {
       for (size_t t = 0; t < logprobs[s].size(); ++t) {
         const auto at = static_cast<int64_t>(t);
         if (!sequences[s].has_loss(at)) continue;
         const std::string what = row.at("name").as_string() + fmt::format(" sequence {} token {}", s, t);
         const TokenLoss found =
-            loss->token({logprobs[s][t], sequences[s].old_logprobs[t], sequences[s].advantage_at(at),
-                         sequences[s].weight_at(at), coefficients.empty() ? 0.0 : coefficients[s][t]},
-                        options);
+            loss.token({logprobs[s][t], sequences[s].old_logprobs[t], sequences[s].advantage_at(at),
+                        sequences[s].weight_at(at), coefficients.empty() ? 0.0 : coefficients[s][t]},
+                       options);
         const auto expected = [&](const char* key) { return row.at(key).as_array()[s].as_array()[t].as_double(); };
         expect_close(found.loss, expected("losses"), what);
         expect_close(found.dlogprob, expected("slopes"), what + " slope");
@@ -142,8 +149,7 @@ TEST(Values, PolicyLossesAreThoseWorkedOutByHand) {
         }
       }
     }
-  }
-  for (const PolicyLoss& loss : policy_losses()) EXPECT_TRUE(seen.contains(loss.name)) << loss.name;
+  });
 }
 
 TEST(Values, KlEstimatesAreThoseWorkedOutByHand) {
@@ -203,17 +209,14 @@ TEST(Values, RolloutCorrectionsAreThoseWorkedOutByHand) {
     }
     const Json* statistics = row.find("statistics");
     if (statistics == nullptr) continue;
-    const CorrectionStatistics& s = found.statistics;
-    const std::pair<const char*, double> values[] = {{"weight_mean", s.weight_mean},
-                                                     {"weight_min", s.weight_min},
-                                                     {"weight_max", s.weight_max},
-                                                     {"weight_std", s.weight_std},
-                                                     {"rejected_tokens", s.rejected_tokens},
-                                                     {"rejected_rows", s.rejected_rows},
-                                                     {"effective_sample_size", s.effective_sample_size}};
-    for (const auto& [key, value] : values) {
-      if (const Json* expected = statistics->find(key)) expect_close(value, expected->as_double(), name + " " + key);
+    size_t looked_at = 0;
+    for (const auto& [key, value] : named(found.statistics)) {
+      const Json* expected = statistics->find(key);
+      if (expected == nullptr) continue;
+      expect_close(value, expected->as_double(), fmt::format("{} {}", name, key));
+      ++looked_at;
     }
+    EXPECT_EQ(looked_at, statistics->as_object().size()) << name;
   }
 }
 
