@@ -9,10 +9,10 @@
 namespace hone {
 
 struct TrainSequence {
-  std::vector<int32_t> ids;         // prompt, then response
-  int64_t num_prompt = 0;           // ids before the first one with loss; at least 1
-  std::vector<uint8_t> loss_mask;   // [response], 1: with loss; empty: all of them
-  std::vector<float> old_logprobs;  // [response]; empty for SFT
+  std::vector<int32_t> ids;             // prompt, then response
+  int64_t num_prompt = 0;               // ids before the first one with loss; at least 1
+  std::vector<uint8_t> loss_mask;       // [response], 1: with loss; empty: all of them
+  std::vector<float> old_logprobs;      // [response]; empty for SFT
   std::vector<float> rollout_logprobs;  // [response] of the policies that drew; empty: the old ones
   float advantage = 0;
   std::vector<float> advantages;    // [response]; empty: `advantage` is that of each
