@@ -21,6 +21,7 @@ const char* name(MomentForm form) {
 Moments::Moments(const Parameter& parameter, MomentForm form, uint32_t key)
     : form_(form),
       key_(key),
+      shape_{parameter.rows(), parameter.cols()},
       rows_(parameter.kind() == ParameterKind::matrix ? parameter.rows() : 1),
       cols_(parameter.kind() == ParameterKind::matrix ? parameter.cols() : parameter.size()),
       blocks_((cols_ + kScaleBlock - 1) / kScaleBlock),
@@ -81,8 +82,7 @@ std::vector<Moments::Stored> Moments::stored() const {
                               : form_ == MomentForm::bf16 ? io::StoredType::bf16
                                                           : io::StoredType::u8;
   const auto of = [](const auto& buffer) { return const_cast<void*>(static_cast<const void*>(buffer.data())); };
-  std::vector<Stored> all{{"m", {rows_, cols_}, type, of(m_), m_.size_bytes()},
-                          {"v", {rows_, cols_}, type, of(v_), v_.size_bytes()}};
+  std::vector<Stored> all{{"m", shape_, type, of(m_), m_.size_bytes()}, {"v", shape_, type, of(v_), v_.size_bytes()}};
   if (form_ == MomentForm::bits8) {
     all.push_back({"scales", {rows_, blocks_, 2}, io::StoredType::f32, of(scales_), scales_.size_bytes()});
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "io/safetensors.h"
 #include "kernels/adamw.h"
@@ -53,10 +54,11 @@ class Moments {
 
   MomentForm form_;
   uint32_t key_;
-  int64_t rows_, cols_;   // a vector is one row
-  int64_t blocks_;        // of a row
-  Buffer<char> m_, v_;    // [rows, cols]
-  Buffer<float> scales_;  // [rows, blocks, 2], of bits8
+  std::vector<int64_t> shape_;  // as they are stored: the parameter's
+  int64_t rows_, cols_;         // a vector is one row
+  int64_t blocks_;              // of a row
+  Buffer<char> m_, v_;          // [rows, cols]
+  Buffer<float> scales_;        // [rows, blocks, 2], of bits8
 };
 
 }  // namespace hone

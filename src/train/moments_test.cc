@@ -2,10 +2,13 @@
 // differ by four orders of magnitude within a block.
 #include "train/moments.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include "core/random.h"
 
@@ -101,21 +104,55 @@ TEST(Moments, ASecondMomentOfFewBitsDecays) {
   }
 }
 
+// A gradient that comes once and leaves a second moment far below its block's largest: rounded away, the next updates
+// would be divided by eps alone.
 TEST(Moments, ASmallGradientBesideALargeOneIsNeverDividedByNothing) {
   kernels::Context ctx(1);
   Parameter parameter = make_parameter(ctx);
   const Buffer<float> before = parameter.values();
   Moments moments(parameter, MomentForm::bits8, 1);
-  std::vector<float> gradient(static_cast<size_t>(parameter.size()), 1e-12f);
+  // a second moment of 2^-36 of its block's largest, of which the smallest code is 2^-34; a first of the smallest code
+  std::vector<float> gradient(static_cast<size_t>(parameter.size()), 1e3f * 0x1p-18f);
   for (int64_t i = 0; i < parameter.size(); i += 100) gradient[static_cast<size_t>(i)] = 1e3f;
   for (int64_t step = 1; step <= 20; ++step) {
     parameter.update(ctx, [&](int64_t first_row, View<float> rows) {
       moments.update(ctx.target, first_row, rows, gradient.data(), {.lr = 1e-3f, .eps = 1e-30f, .step = step});
     });
+    std::fill(gradient.begin(), gradient.end(), 0.0f);
   }
   const Buffer<float> after = parameter.values();
   // Adam's step is at most lr * (1 - beta1) / sqrt(1 - beta2) = 3.2 lr where all of a moment comes in one step
   for (int64_t i = 0; i < after.size(); ++i) ASSERT_LE(std::abs(after[i] - before[i]), 20 * 3.2e-3f) << i;
+}
+
+// Files have the parameter's own shape: a bias is a column.
+TEST(Moments, OfEveryKindAreStoredInTheParametersShapeAndComeBack) {
+  const ParameterSpec specs[] = {{{{"w", 0, 3}}, 5, ParameterKind::matrix, true},
+                                 {{{"n", 0, 1}}, 5, ParameterKind::norm, false},
+                                 {{{"b", 0, 2}, {"c", 2, 3}}, 1, ParameterKind::bias, false}};
+  const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("hone-moments-{}", ::getpid())).string();
+  for (const MomentForm form : {MomentForm::f32, MomentForm::bf16, MomentForm::bits8}) {
+    for (const ParameterSpec& spec : specs) {
+      const Parameter parameter(spec, DType::f32, true);
+      Moments moments(parameter, form, 1), again(parameter, form, 1);
+      std::vector<float> w(static_cast<size_t>(parameter.size())), gradient(w.size(), 0.5f);
+      const View<float> rows(w.data(), parameter.rows(), parameter.cols());
+      moments.update(kernels::cpu::default_target(), 0, rows, gradient.data(), {.lr = 1e-3f, .step = 1});
+      io::SafetensorsWriter writer;
+      moments.add_to(writer, "x");
+      writer.write(path);
+      const io::SafetensorsReader file(path);
+      for (const char* name : {"x.m", "x.v"}) {
+        EXPECT_EQ(file.at(name).shape, (std::vector<int64_t>{parameter.rows(), parameter.cols()})) << name;
+      }
+      again.read_from(file, "x");
+      const Buffer<float> expected = moments.second(), got = again.second();
+      EXPECT_GT(got[0], 0.0f);
+      EXPECT_EQ(std::memcmp(got.data(), expected.data(), static_cast<size_t>(got.size_bytes())), 0);
+    }
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace
