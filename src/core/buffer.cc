@@ -22,13 +22,14 @@ int64_t round_up(int64_t size, int64_t unit) { return (size + unit - 1) / unit *
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
 // Large memory comes from the system, which zeroes a page when it is first touched: by the thread that fills it, not by
 // one thread beforehand. It asks for huge pages, because reading weights and cache blocks otherwise waits for page
-// tables, and a byte in small pages costs six times as much at its first touch. An end of more than a quarter of a huge
-// page gets a whole one; a shorter end stays in small pages.
+// tables, and a byte in small pages costs six times as much at its first touch. An end gets a whole huge page where
+// that adds at most a sixteenth of the memory; else it stays in small pages: a model has hundreds of matrices of a few
+// MiB.
 bool is_mapped(int64_t size_bytes) { return size_bytes >= kHugePage / 2; }
 
 int64_t mapped_bytes(int64_t size_bytes) {
   const int64_t whole = round_up(size_bytes, kHugePage);
-  return whole - size_bytes < kHugePage / 4 * 3 ? whole : round_up(size_bytes, 4096);
+  return whole - size_bytes <= size_bytes / 16 ? whole : round_up(size_bytes, 4096);
 }
 
 void* map_zeroed(int64_t size_bytes) {
@@ -49,6 +50,7 @@ void* map_zeroed(int64_t size_bytes) {
 void unmap(void* data, int64_t size_bytes) { munmap(data, static_cast<size_t>(mapped_bytes(size_bytes))); }
 #else
 bool is_mapped(int64_t) { return false; }
+int64_t mapped_bytes(int64_t size_bytes) { return size_bytes; }
 void* map_zeroed(int64_t) { return nullptr; }
 void unmap(void*, int64_t) {}
 #endif
@@ -60,7 +62,7 @@ void* allocate_aligned(int64_t size_bytes) {
   if (size_bytes == 0) return nullptr;
   if (size_bytes > INT64_MAX - 2 * kHugePage) raise_out_of_memory(size_bytes);
   if (is_mapped(size_bytes)) return map_zeroed(size_bytes);
-  const size_t rounded = static_cast<size_t>(round_up(size_bytes, 64));
+  const auto rounded = static_cast<size_t>(allocated_bytes(size_bytes));
   void* data = std::aligned_alloc(64, rounded);
   if (data == nullptr) raise_out_of_memory(size_bytes);
   std::memset(data, 0, rounded);
@@ -74,6 +76,10 @@ void free_aligned(void* data, int64_t size_bytes) {
   } else {
     std::free(data);
   }
+}
+
+int64_t allocated_bytes(int64_t size_bytes) {
+  return is_mapped(size_bytes) ? mapped_bytes(size_bytes) : round_up(size_bytes, 64);
 }
 
 }  // namespace hone

@@ -12,6 +12,7 @@ namespace hone {
 // Zeroed; large memory is first touched by who uses it. Raises Error when the machine has no such memory.
 void* allocate_aligned(int64_t size_bytes);
 void free_aligned(void* data, int64_t size_bytes);  // the size it was asked for
+int64_t allocated_bytes(int64_t size_bytes);        // what it takes
 
 template <class T>
 class Buffer {
