@@ -20,6 +20,8 @@ void* Arena::take_bytes(int64_t size_bytes) {
   }
   void* data = blocks_[block_].data() + used_;
   used_ += size;
+  taken_ += size;
+  peak_ = std::max(peak_, taken_);
   return data;
 }
 

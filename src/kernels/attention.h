@@ -61,4 +61,8 @@ void attention_backward(Context& ctx, View<float> dq_T_HqC, View<float> dk_T_HkC
                         View<const float> do_T_HqC, ConstComputeView o_T_HqC, ConstComputeView q_T_HqC,
                         const KvLayer& kv, View<const float> lse_T_Hq, const SequenceTable& sequences, float scale);
 
+// Bytes of scratch that attention_backward takes for a token, at most a few beside: of whole sequences, or of answers
+// as long as the prompt that they share.
+double attention_backward_scratch_bytes(int64_t num_kv_heads, int64_t head_dim, bool shares_prompts);
+
 }  // namespace hone::kernels

@@ -291,4 +291,13 @@ void attention_backward(Context& ctx, View<float> dq_T_HqC, View<float> dk_T_HkC
   Backward(ctx, {dq_T_HqC, dk_T_HkC, dv_T_HkC, do_T_HqC, o_T_HqC, q_T_HqC, kv, lse_T_Hq, sequences, scale}).run();
 }
 
+double attention_backward_scratch_bytes(int64_t num_kv_heads, int64_t head_dim, bool shares_prompts) {
+  constexpr int64_t kLength = 1 << 10;
+  const int64_t context = shares_prompts ? 2 * kLength : kLength;
+  const Segments segments = segments_of(kLength, context);
+  const int64_t forms = (context + kKvBlock - 1) / kKvBlock * num_kv_heads * cpu::attention_block_floats(head_dim);
+  const int64_t parts = segments.part_offset(segments.num_parts, num_kv_heads * head_dim);
+  return static_cast<double>((forms + parts) * int64_t{sizeof(float)}) / static_cast<double>(kLength);
+}
+
 }  // namespace hone::kernels

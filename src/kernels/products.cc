@@ -249,6 +249,29 @@ void product(Context& ctx, View<float> y_TN, ConstComputeView x_TD, const Packed
   });
 }
 
+namespace {
+
+struct DwScratch {
+  int64_t part_rows;  // of dw at a time: the tiles of a vocabulary would take as much memory as its logits
+  int64_t panels_bytes, tiles_bytes;
+};
+DwScratch dw_scratch(const ProductKernels& kernels, DType dtype, int64_t T, int64_t N, int64_t K) {
+  const int64_t panels = ceil_div(K, kernels.panel);
+  const Tiling t = tiling_of(kernels, dtype, N, panels, T);
+  const int64_t row_bytes = std::min(padded_depth(dtype, T), t.depth_block) * size_bytes(dtype);
+  const int64_t part_rows = std::max<int64_t>(1, kTileBytes / (t.row_block * row_bytes)) * t.row_block;
+  return {part_rows, panels * kernels.panel * row_bytes,
+          round_up(std::min(N, part_rows), kernels.tile_rows) * row_bytes};
+}
+
+}  // namespace
+
+int64_t product_dw_scratch_bytes(const cpu::Target& target, DType dtype, int64_t T, int64_t N, int64_t K) {
+  if (T == 0) return 0;
+  const DwScratch sizes = dw_scratch(*target.products, dtype, T, N, K);
+  return sizes.panels_bytes + sizes.tiles_bytes;
+}
+
 void product_dw(Context& ctx, View<float> dw_NK, ConstComputeView dy_TN, ConstComputeView x_TK) {
   const ProductKernels& kernels = *ctx.target.products;
   HONE_CHECK(dy_TN.dtype == x_TK.dtype, "dy holds {}, x {}", name(dy_TN.dtype), name(x_TK.dtype));
@@ -261,15 +284,11 @@ void product_dw(Context& ctx, View<float> dw_NK, ConstComputeView dy_TN, ConstCo
   const auto tiles_product = f32 ? kernels.tiles_f32 : kernels.tiles_bf16;
   const int64_t panels = ceil_div(dw_NK.cols, kernels.panel);
   const Tiling t = tiling_of(kernels, x_TK.dtype, dw_NK.rows, panels, x_TK.rows);
-  const int64_t block_depth = std::min(padded_depth(x_TK.dtype, x_TK.rows), t.depth_block);
-  const int64_t panel_bytes = kernels.panel * block_depth * size_bytes(x_TK.dtype);
-  const int64_t row_bytes = block_depth * size_bytes(x_TK.dtype);
-  // Rows of dw a part at a time: the tiles of a vocabulary would take as much memory as its logits.
-  const int64_t part_rows = std::max<int64_t>(1, kTileBytes / (t.row_block * row_bytes)) * t.row_block;
+  const DwScratch sizes = dw_scratch(kernels, x_TK.dtype, x_TK.rows, dw_NK.rows, dw_NK.cols);
+  const int64_t part_rows = sizes.part_rows;
   Arena::Scope scope(ctx.scratch);
-  char* x_panels = static_cast<char*>(ctx.scratch.take_bytes(panels * panel_bytes));
-  char* dy_tiles = static_cast<char*>(
-      ctx.scratch.take_bytes(round_up(std::min(dw_NK.rows, part_rows), kernels.tile_rows) * row_bytes));
+  char* x_panels = static_cast<char*>(ctx.scratch.take_bytes(sizes.panels_bytes));
+  char* dy_tiles = static_cast<char*>(ctx.scratch.take_bytes(sizes.tiles_bytes));
   // Tokens upwards, a block of them at a time: the sums stand in dw between blocks.
   for (int64_t token = 0; token < x_TK.rows; token += t.depth_block) {
     const int64_t depth = std::min(t.depth_block, x_TK.rows - token);

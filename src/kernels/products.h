@@ -55,4 +55,7 @@ void product(Context& ctx, View<float> y_TN, ConstComputeView x_TD, const Packed
 // dw[n][k] += sum over t upwards of dy[t][n] * x[t][k]; the accumulator starts from dw.
 void product_dw(Context& ctx, View<float> dw_NK, ConstComputeView dy_TN, ConstComputeView x_TK);
 
+// Bytes of scratch that product_dw takes.
+int64_t product_dw_scratch_bytes(const cpu::Target& target, DType dtype, int64_t T, int64_t N, int64_t K);
+
 }  // namespace hone::kernels

@@ -6,6 +6,7 @@
 #include "loop/checks.h"
 #include "loop/numeric_mode.h"
 #include "loop/process_memory.h"
+#include "loop/rollout_memory.h"
 #include "text/end_ids.h"
 #include "weights/hf_config.h"
 #include "weights/hf_folder.h"
@@ -71,7 +72,9 @@ Inference::Inference(const std::string& folder, Tokenizer tokenizer, const std::
   const ModelConfig config = weights::load_config(folder);
   check_vocabulary(folder, tokenizer_, config);
   const EngineOptions options = choose(config, dtype);
+  const int64_t longest = std::max<int64_t>(1, config.max_position_embeddings);
   check_memory({{"weights", Decoder::weight_bytes(config, dtype, DecoderUse::sample)},
+                {"buffers of a pass, and logits", rollout_scratch_bytes(config, dtype, options, longest)},
                 {"KV cache", KvCache::memory_bytes(config, dtype, options.num_kv_blocks)}});
   decoder_ = weights::load_decoder(ctx_, folder, dtype, DecoderUse::sample);
   engine_ = std::make_unique<Engine>(ctx_, *decoder_, options);

@@ -5,6 +5,7 @@
 
 #include "loop/checks.h"
 #include "loop/process_memory.h"
+#include "loop/rollout_memory.h"
 #include "loop/starting_weights.h"
 #include "weights/hf_config.h"
 #include "weights/model_files.h"
@@ -47,11 +48,19 @@ std::vector<MemoryPart> memory_parts(const InputOptions& options, const ModelCon
   const double trained = trained_parameters(config, lora);
   const bool is_lora = lora.rank > 0;
   const double own = Decoder::weight_bytes(config, options.dtype, is_lora ? DecoderUse::sample : DecoderUse::train);
+  const TrainerMemory training =
+      Trainer::memory(config, options.dtype, trainer,
+                      {static_cast<double>(options.longest_sequence), options.step_ids, options.score_ids, trained});
+  // training and sampling take turns
+  double scratch = training.scratch;
+  if (engine) {
+    scratch = std::max(scratch, rollout_scratch_bytes(config, options.dtype, *engine, options.longest_sequence));
+  }
   std::vector<MemoryPart> parts{{"weights", own + (is_lora ? 4 * trained : 0)},
-                                {"gradients, moments, activations, logits",
-                                 Trainer::memory_bytes(config, options.dtype, trainer,
-                                                       {static_cast<double>(options.longest_sequence), options.step_ids,
-                                                        options.score_ids, trained})}};
+                                {"gradients and moments", training.states},
+                                {"weights as backward reads them", training.transposed},
+                                {"activations of a micro-batch", training.activations},
+                                {"buffers of a pass, and logits", scratch}};
   if (engine) {
     parts.push_back({"KV cache of the rollout", KvCache::memory_bytes(config, options.dtype, engine->num_kv_blocks)});
   }

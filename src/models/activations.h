@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/arena.h"
+#include "models/model_config.h"
 #include "models/recompute.h"
 
 namespace hone {
@@ -24,6 +25,21 @@ struct LayerActivations {
   ComputeView b_TD;  // post-attention norm's output
   View<float> gate_up_T2F;
   ComputeView act_TF;  // SwiGLU output
+
+  // Memory for T tokens: of the projections, of what else Recompute::selective keeps beside the input, and of what it
+  // computes again.
+  void take_projections(Arena& memory, const ModelConfig& config, DType dtype, int64_t T);
+  void take_kept(Arena& memory, const ModelConfig& config, DType dtype, int64_t T);
+  void take_recomputed(Arena& memory, const ModelConfig& config, DType dtype, int64_t T);
+  // Bytes of a token that they take.
+  static int64_t projection_bytes(const ModelConfig& config, DType dtype);
+  static int64_t kept_bytes(const ModelConfig& config, DType dtype);
+  static int64_t recomputed_bytes(const ModelConfig& config, DType dtype);
+  // Whether the projections of every layer are kept: backward reads them where heads have norms, selective
+  // recomputation makes the queries of them.
+  static bool keeps_projections(const ModelConfig& config, Recompute recompute) {
+    return recompute == Recompute::selective || (recompute == Recompute::none && config.qk_norm);
+  }
 };
 
 struct Activations {

@@ -17,35 +17,6 @@ namespace hone {
 
 namespace {
 
-// What Recompute::selective keeps beside the input, and what it computes again.
-void take_kept(LayerActivations& a, Arena& memory, const ModelConfig& c, DType dtype, int64_t T) {
-  a.qkv_TN = memory.take<float>(T, c.q_size() + 2 * c.kv_size());
-  a.k_rrms_TH = memory.take<float>(T, c.num_kv_heads);
-  a.lse_TH = memory.take<float>(T, c.num_heads);
-  a.o_THC = memory.take(dtype, T, c.q_size());
-  a.middle_TD = memory.take<float>(T, c.hidden_size);
-  a.gate_up_T2F = memory.take<float>(T, 2 * c.intermediate_size);
-}
-void take_recomputed(LayerActivations& a, Arena& memory, const ModelConfig& c, DType dtype, int64_t T) {
-  a.input_rrms_T = memory.take<float>(T);
-  a.a_TD = memory.take(dtype, T, c.hidden_size);
-  a.q_rrms_TH = memory.take<float>(T, c.num_heads);
-  a.q_THC = memory.take(dtype, T, c.q_size());
-  a.middle_rrms_T = memory.take<float>(T);
-  a.b_TD = memory.take(dtype, T, c.hidden_size);
-  a.act_TF = memory.take(dtype, T, c.intermediate_size);
-}
-
-// Bytes per token of the two.
-int64_t kept_bytes(const ModelConfig& c, DType dtype) {
-  const int64_t floats =
-      c.q_size() + 2 * c.kv_size() + c.num_heads + c.num_kv_heads + c.hidden_size + 2 * c.intermediate_size;
-  return 4 * floats + size_bytes(dtype) * c.q_size();
-}
-int64_t recomputed_bytes(const ModelConfig& c, DType dtype) {
-  return 4 * (2 + c.num_heads) + size_bytes(dtype) * (2 * c.hidden_size + c.q_size() + c.intermediate_size);
-}
-
 void copy_rows(View<float> to, View<const float> from) {
   HONE_CHECK(to.rows == from.rows && to.contiguous() && from.contiguous(), "{} and {} rows", to.rows, from.rows);
   if (to.size() > 0) std::memcpy(to.data, from.data, static_cast<size_t>(to.size()) * sizeof(float));
@@ -156,29 +127,6 @@ Decoder::ActivationsPtr Decoder::make_activations(Recompute recompute) {
 
 void Decoder::DeleteActivations::operator()(Activations* activations) const { delete activations; }
 
-double Decoder::weight_bytes(const ModelConfig& c, DType dtype, DecoderUse use) {
-  const double table = static_cast<double>(c.vocab_size) * static_cast<double>(c.hidden_size);
-  const double others = static_cast<double>(c.num_parameters()) - table;
-  return others * static_cast<double>(use == DecoderUse::train ? 4 : size_bytes(dtype)) + 4 * table;
-}
-
-double Decoder::transposed_bytes(const ModelConfig& c, DType dtype) {
-  const int64_t widest = std::max({c.q_size() + 2 * c.kv_size(), 2 * c.intermediate_size, c.q_size()});
-  return static_cast<double>(c.hidden_size) * static_cast<double>(c.vocab_size + widest) *
-         static_cast<double>(size_bytes(dtype));
-}
-
-int64_t Decoder::passing_bytes_per_token(const ModelConfig& c, DType dtype) {
-  return kept_bytes(c, dtype) + recomputed_bytes(c, dtype);
-}
-
-int64_t Decoder::activation_bytes_per_token(const ModelConfig& c, DType dtype, Recompute recompute) {
-  const int64_t input = 4 * c.hidden_size, kept = kept_bytes(c, dtype), again = recomputed_bytes(c, dtype);
-  if (recompute == Recompute::full) return c.num_layers * input + kept + again;
-  if (recompute == Recompute::selective) return c.num_layers * (input + kept) + again;
-  return c.num_layers * (input + kept + again);
-}
-
 void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache& kv, ComputeView y_RD,
                       Activations* saved) const {
   const int64_t T = batch.num_tokens();
@@ -198,13 +146,16 @@ void Decoder::forward(kernels::Context& ctx, const ForwardBatch& batch, KvCache&
   }
   const bool keeps_all = saved != nullptr && saved->recompute == Recompute::none;
   const bool keeps_some = saved != nullptr && saved->recompute == Recompute::selective;
+  const bool keeps_projections = saved != nullptr && LayerActivations::keeps_projections(config_, saved->recompute);
   LayerActivations passing;
-  if (!keeps_all) take_recomputed(passing, memory, config_, dtype_, T);
-  if (!keeps_all && !keeps_some) take_kept(passing, memory, config_, dtype_, T);
+  if (!keeps_projections) passing.take_projections(memory, config_, dtype_, T);
+  if (!keeps_all) passing.take_recomputed(memory, config_, dtype_, T);
+  if (!keeps_all && !keeps_some) passing.take_kept(memory, config_, dtype_, T);
   for (size_t l = 0; l < layout_.layers.size(); ++l) {
     LayerActivations a = passing;
-    if (keeps_all) take_recomputed(a, memory, config_, dtype_, T);
-    if (keeps_all || keeps_some) take_kept(a, memory, config_, dtype_, T);
+    if (keeps_projections) a.take_projections(memory, config_, dtype_, T);
+    if (keeps_all) a.take_recomputed(memory, config_, dtype_, T);
+    if (keeps_all || keeps_some) a.take_kept(memory, config_, dtype_, T);
     if (saved != nullptr) {
       a.input_TD = memory.take<float>(T, config_.hidden_size);
       kernels::convert(ctx, a.input_TD, h_TD);

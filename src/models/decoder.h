@@ -77,9 +77,16 @@ class Decoder {
   static double weight_bytes(const ModelConfig& config, DType dtype, DecoderUse use);
   // Of what backward keeps beside gradients and activations: the head and one matrix of a layer, transposed.
   static double transposed_bytes(const ModelConfig& config, DType dtype);
-  // Bytes per token that Activations hold, for the memory estimate; and what a forward without takes.
+  // Bytes per token: of what Activations hold; of scratch in a forward with them, and in one without.
   static int64_t activation_bytes_per_token(const ModelConfig& config, DType dtype, Recompute recompute);
+  static int64_t stream_bytes_per_token(const ModelConfig& config, DType dtype);
   static int64_t passing_bytes_per_token(const ModelConfig& config, DType dtype);
+  // Scratch of backward, and of logits_backward beside the logits.
+  static double backward_bytes(const ModelConfig& config, DType dtype, double tokens, bool share_prompts);
+  static double head_backward_bytes(const ModelConfig& config, DType dtype, double logits_bytes);
+  // What was taken of these so far, in bytes.
+  int64_t transposed_bytes_taken() const { return transposed_.size_bytes() + transposed_head_.size_bytes(); }
+  static int64_t bytes_taken(const Activations& activations);
   struct DeleteActivations {
     void operator()(Activations* activations) const;
   };

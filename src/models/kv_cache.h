@@ -21,6 +21,7 @@ class KvCache {
 
   const kernels::KvLayer& layer(int64_t index) const { return layers_[static_cast<size_t>(index)]; }
   int64_t num_blocks() const { return num_blocks_; }
+  int64_t held_bytes() const { return data_.size_bytes(); }
   // Bytes of one block over all layers, keys and values.
   static int64_t block_bytes(const ModelConfig& config, DType dtype, KvLayers layers = KvLayers::own);
   // Bytes of so many blocks, as they are asked from the system; a double for absurd numbers.

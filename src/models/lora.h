@@ -13,6 +13,8 @@ namespace hone {
 inline constexpr const char* kLoraModules[] = {"q_proj",    "k_proj",  "v_proj",   "o_proj",
                                                "gate_proj", "up_proj", "down_proj"};
 
+inline constexpr double kLargestLoraAlpha = 1e6;  // beyond it nothing but a mistake is scaled
+
 struct LoraConfig {
   int64_t rank = 0;  // 0: no adapters
   double alpha = 16;

@@ -70,7 +70,11 @@ class Parameter {
 
   bool trainable() const { return gradient_.size() > 0; }
   View<float> gradient();
-  void allocate_gradient() { gradient_ = Buffer<float>(size()); }
+  // Of an exact parameter: an update of rounded weights would be lost.
+  void allocate_gradient() {
+    HONE_CHECK(exact_, "{} keeps its weights rounded and cannot be trained", pieces().front().name);
+    gradient_ = Buffer<float>(size());
+  }
 
  private:
   void allocate(const kernels::cpu::Target& target);

@@ -35,6 +35,7 @@ class Moments {
   // Raises Error when the file has them in another form.
   void read_from(const io::SafetensorsReader& file, const std::string& name);
 
+  int64_t size_bytes() const { return m_.size_bytes() + v_.size_bytes() + scales_.size_bytes(); }
   static double bytes_per_parameter(MomentForm form);
 
  private:

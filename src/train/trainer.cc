@@ -116,10 +116,6 @@ int64_t chunk_rows(int64_t logits_bytes, int64_t vocab) {
   return std::max<int64_t>(1, logits_bytes / (vocab * int64_t{sizeof(float)}));
 }
 
-KvLayers kv_layers(const TrainerOptions& options) {
-  return options.recompute == Recompute::full ? KvLayers::shared : KvLayers::own;
-}
-
 }  // namespace
 
 Trainer::Trainer(kernels::Context& ctx, Decoder& decoder, const TrainerOptions& options)
@@ -294,7 +290,7 @@ void Trainer::forward(const Decoder& decoder, std::span<const TrainSequence> seq
   }
   if (kv_.num_blocks() < packed_.num_blocks) {
     kv_ = KvCache();  // the old one goes first
-    kv_ = KvCache(decoder.config(), decoder.dtype(), packed_.num_blocks, kv_layers(options_));
+    kv_ = KvCache(decoder.config(), decoder.dtype(), packed_.num_blocks, kv_layers(options_.recompute));
   }
   const auto R = static_cast<int64_t>(packed_.batch.logit_rows.size());
   ComputeView y_RD = ctx_.scratch.take(decoder.dtype(), R, decoder.config().hidden_size);
@@ -349,24 +345,6 @@ bool Trainer::head_sweep(const Losses& losses, const Objective& objective, const
   }
   result.num_tokens += R;
   return any_in_batch;
-}
-
-double Trainer::memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
-                             const TrainerWork& work) {
-  const double largest = std::max(static_cast<double>(options.micro_batch_tokens), work.longest_sequence);
-  const double step = std::min(largest, work.step_ids), score = std::min(largest, work.score_ids);
-  const double trained = work.trained > 0 ? work.trained : static_cast<double>(config.num_parameters());
-  const double states = trained * (sizeof(float) + Moments::bytes_per_parameter(options.optimizer.moments));
-  const int64_t widest = std::max(2 * config.intermediate_size, config.q_size() + 2 * config.kv_size());
-  // of a shared prompt every sharer has gradients of keys and values
-  const int64_t shared = options.share_prompts ? 2 * config.kv_size() : 0;
-  const auto scratch = static_cast<double>((4 * config.hidden_size + 3 * widest + shared) * int64_t{sizeof(float)});
-  const double kv = static_cast<double>(KvCache::block_bytes(config, dtype, kv_layers(options))) / kernels::kKvBlock;
-  const auto kept = static_cast<double>(Decoder::activation_bytes_per_token(config, dtype, options.recompute)) + kv;
-  // scoring keeps nothing but keys and values
-  const auto passing = static_cast<double>(Decoder::passing_bytes_per_token(config, dtype)) + kv;
-  return states + Decoder::transposed_bytes(config, dtype) + step * kept +
-         std::max(step * scratch, score * (passing + scratch)) + 2.0 * static_cast<double>(options.logits_bytes);
 }
 
 }  // namespace hone

@@ -33,6 +33,20 @@ struct TrainerWork {
   double trained = 0;    // parameters with gradients; 0: all
 };
 
+// What a trainer takes, in bytes. Scratch is the context's, so that others use the same.
+struct TrainerMemory {
+  double states = 0;       // gradients and moments
+  double transposed = 0;   // what backward reads so
+  double activations = 0;  // of a micro-batch, with keys and values
+  double scratch = 0;      // gradients of activations, logits; all of a pass that only scores
+  double bytes() const { return states + transposed + activations + scratch; }
+};
+
+// With full recomputation no later call reads what a layer wrote.
+constexpr KvLayers kv_layers(Recompute recompute) {
+  return recompute == Recompute::full ? KvLayers::shared : KvLayers::own;
+}
+
 struct TrainStep {
   double loss = 0;           // aggregated over the optimizer batch, without the terms of entropy and KL
   double entropy_loss = 0;   // the entropy's term
@@ -75,10 +89,15 @@ class Trainer {
   Optimizer& optimizer() { return optimizer_; }
   // What activations have taken, for the largest micro-batch with a gradient so far.
   int64_t activation_bytes() const;
-  // Bytes needed beside the weights: moments, gradients, what backward reads transposed, activations of a micro-batch
-  // as they are kept, logits.
+  // Bytes needed beside the weights (trainer_memory.cc).
+  static TrainerMemory memory(const ModelConfig& config, DType dtype, const TrainerOptions& options,
+                              const TrainerWork& work);
+  // The same of what was taken so far; scratch of all that the context did.
+  TrainerMemory memory_taken() const;
   static double memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
-                             const TrainerWork& work);
+                             const TrainerWork& work) {
+    return memory(config, dtype, options, work).bytes();
+  }
 
  private:
   struct Rows;    // per-row values of one micro-batch

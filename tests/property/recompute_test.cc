@@ -85,5 +85,45 @@ TEST(Recompute, EachModeAsksForLessMemoryThanTheOneBefore) {
   }
 }
 
+// What a run is refused for is what it would take: every part within a twentieth, in every mode.
+TEST(Recompute, TheMemoryAskedForIsWhatAStepTakes) {
+  ModelConfig config = tiny_model_config(600, 16);
+  config.num_layers = 6;
+  std::vector<TrainSequence> sequences(2);
+  for (TrainSequence& sequence : sequences) {
+    for (int i = 0; i < 301; ++i) sequence.ids.push_back(i % 600);
+    sequence.num_prompt = 1;
+    sequence.old_logprobs.assign(300, -6.0f);
+    sequence.advantage = 1.0f;
+  }
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const Recompute mode : kRecomputeModes) {
+      SCOPED_TRACE(fmt::format("{} {}", name(dtype), name(mode)));
+      TrainerOptions options;
+      options.micro_batch_tokens = 600;
+      options.logits_bytes = 1 << 18;
+      options.recompute = mode;
+      options.valid_vocab = config.vocab_size;
+      kernels::Context ctx(1);
+      Decoder decoder(config, dtype);
+      decoder.initialize(ctx, 6);
+      Trainer trainer(ctx, decoder, options);
+      trainer.step(sequences, test::policy_objective(), 1e-3);
+      const TrainerMemory asked = Trainer::memory(config, dtype, options, {300, 600, 0});
+      const TrainerMemory taken = trainer.memory_taken();
+      EXPECT_NEAR(asked.states, taken.states, 0.01 * taken.states);
+      EXPECT_NEAR(asked.transposed, taken.transposed, 0.05 * taken.transposed);
+      EXPECT_NEAR(asked.activations, taken.activations, 0.05 * taken.activations);
+      EXPECT_NEAR(asked.scratch, taken.scratch, 0.05 * taken.scratch);
+
+      kernels::Context scoring_ctx(1);
+      Trainer scoring(scoring_ctx, decoder, options);
+      scoring.score(sequences);
+      const TrainerMemory score_asked = Trainer::memory(config, dtype, options, {300, 0, 600});
+      EXPECT_NEAR(score_asked.scratch, scoring.memory_taken().scratch, 0.05 * score_asked.scratch);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hone
