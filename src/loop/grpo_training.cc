@@ -4,6 +4,7 @@
 
 #include "io/file.h"
 #include "loop/advantages.h"
+#include "loop/base_hash.h"
 #include "loop/group_metrics.h"
 #include "loop/group_sequences.h"
 #include "loop/old_logprobs.h"
@@ -88,6 +89,7 @@ GrpoTraining::GrpoTraining(const Recipe& recipe, const GrpoInputs& inputs, kerne
       trainer_(ctx, *decoder_, inputs.trainer),
       engine_(ctx, *decoder_, *inputs.engine),
       rollout_(recipe, inputs, engine_, run.quiet()) {
+  if (inputs.lora.rank > 0) run.set_base(base_hash(ctx, *decoder_));
   if (run.checkpoint()) {
     const bool same_data = read_training_state(*run.checkpoint()).data_hash == run.state().data_hash;
     rollout_.restore(run.state().position, state_folder(*run.checkpoint()), same_data);

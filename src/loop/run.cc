@@ -158,6 +158,16 @@ Run::Run(RunOptions options)
 
 // Against the options that the checkpoint was saved with: config.yaml of the folder is the last start's, which may have
 // ended before it saved anything.
+void Run::set_base(const std::string& base_hash) {
+  if (!options_.allow_changes && !state_.base_hash.empty() && state_.base_hash != base_hash) {
+    throw Error(fmt::format("{}: its adapters were trained on other weights: hash {}, the model's is {}", *checkpoint_,
+                            state_.base_hash, base_hash),
+                "name the model that the run began with (with load_format=dummy, its seed too); "
+                "trainer.resume_allow_changes=true goes on all the same");
+  }
+  state_.base_hash = base_hash;
+}
+
 void Run::tell_changes() const {
   if (options_.allow_changes || state_.config.empty()) return;
   const io::Json saved = io::parse_yaml(state_.config, io::join_path(*checkpoint_, "training_state/config.yaml")).tree;

@@ -67,6 +67,9 @@ class Run {
   const std::optional<std::string>& checkpoint() const { return checkpoint_; }
   const TrainingState& state() const { return state_; }
 
+  // Tells the run which weights its adapters belong to. Raises Error when the checkpoint's were trained on others.
+  void set_base(const std::string& base_hash);
+
   // One step of the run, given the number of the step from 1, and what to save after it. A step that a guard stops
   // leaves what is saved as it was after the step before.
   using Step = std::function<Metrics(int64_t global_step)>;

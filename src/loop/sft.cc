@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "io/file.h"
+#include "loop/base_hash.h"
 #include "loop/early_stopping.h"
 #include "loop/model_inputs.h"
 #include "loop/numeric_mode.h"
@@ -112,6 +113,7 @@ class SftTraining {
                                   static_cast<uint64_t>(recipe.trainer.seed), dtype, inputs.lora,
                                   recipe.model.lora.lora_adapter_path)),
         trainer_(ctx, *decoder_, inputs.trainer) {
+    if (inputs.lora.rank > 0) run.set_base(base_hash(ctx, *decoder_));
     const EarlyStoppingRecipe& stopping = recipe.trainer.early_stopping;
     if (stopping.patience) stopping_.emplace(*stopping.patience, stopping.threshold);
     if (!run.checkpoint()) return;

@@ -22,7 +22,8 @@ TEST(LoraRun, TheRecipeRunsOnADummyModel) {
        "actor_rollout_ref.rollout.n=3", "actor_rollout_ref.model.load_format=dummy",
        "actor_rollout_ref.model.path=" + recipes + "dummy/model", "trainer.default_local_dir=" + folder / "run"});
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_NE(run.out.find(" of "), std::string::npos) << run.out;
+  // rank 16 on q, k, v, o, gate, up and down of each layer: rank (inputs + outputs) parameters
+  EXPECT_NE(run.out.find("; 35840 of 87360 parameters, "), std::string::npos) << run.out;
   EXPECT_EQ(test::metric(folder / "run", "training/global_step").size(), 2u);
 }
 
@@ -56,6 +57,14 @@ TEST(LoraRun, GoesOnToTheSameBitsAndIsAModelToSampleFrom) {
     EXPECT_EQ(refused.code, 2) << other;
     EXPECT_NE(refused.err.find("training state is of adapters of rank 3"), std::string::npos) << refused.err;
   }
+  // nor is it trained on over another model, or its own with other weights, without a word
+  test::write_tiny_model(folder / "model", 6);
+  const auto moved = train("parts", {"trainer.total_training_steps=4"});
+  EXPECT_EQ(moved.code, 2);
+  EXPECT_NE(moved.err.find("adapters were trained on other weights"), std::string::npos) << moved.err;
+  EXPECT_EQ(train("parts", {"trainer.total_training_steps=4", "trainer.resume_allow_changes=true"}).code, 0);
+  test::write_tiny_model(folder / "model", 5);
+
   // but a new run can train on with the adapter
   const std::string checkpoint = test::last_checkpoint(folder / "whole");
   const auto further = train("further", {"trainer.total_training_steps=1", "actor_rollout_ref.model.lora_rank=0",
