@@ -147,6 +147,7 @@ void add_lora_fields(Schema& s, const std::string& p, LoraRecipe& lora) {
       .at_most(65536);
   s.field(p + "lora_alpha", &lora.lora_alpha, "The adapters' product counts lora_alpha / lora_rank times.")
       .at_least(0)
+      .at_most(kLargestLoraAlpha)
       .when("lora_rank is above 0", is_new);
   s.field(p + "target_modules", &lora.target_modules,
           "Layers that get adapters: all-linear, or a list out of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, "
@@ -158,8 +159,10 @@ void add_lora_fields(Schema& s, const std::string& p, LoraRecipe& lora) {
           "Folder of an adapter as PEFT saves it, to train on; its rank, alpha and layers count, and others given here "
           "have to be the same.")
       .path();
-  s.field(p + "lora_save_merged", &lora.lora_save_merged,
-          "Checkpoints also hold merged/, a Hugging Face folder with the adapters merged into the weights.")
+  s.field(
+       p + "lora_save_merged", &lora.lora_save_merged,
+       "Checkpoints also hold merged/, a Hugging Face folder with the adapters merged into the weights as the run has "
+       "them: in bfloat16 the model's own are rounded to it, the sums are float32.")
       .effect(Effect::nothing)
       .when("adapters are trained", is_on)
       .also_called({"merge_adapter", "lora_merge"});
@@ -169,7 +172,13 @@ LoraConfig LoraRecipe::config() const {
   LoraConfig own{lora_rank, lora_alpha, {}};
   set_modules(own, target_modules, exclude_modules);
   if (!lora_adapter_path) return lora_rank > 0 ? own : LoraConfig();
-  const LoraConfig found = weights::load_adapter_config(*lora_adapter_path).lora;
+  const weights::AdapterConfig adapter = weights::load_adapter_config(*lora_adapter_path);
+  if (adapter.dropout != 0) {
+    throw Error(fmt::format("lora_adapter_path: {}: lora_dropout: expected 0, found {}: there is no dropout here",
+                            *lora_adapter_path, adapter.dropout),
+                "set lora_dropout to 0 in its adapter_config.json to train on without");
+  }
+  const LoraConfig& found = adapter.lora;
   if (lora_rank > 0 && found != own) {
     throw Error(fmt::format("lora_adapter_path: {}: expected rank {}, alpha {} and modules {}, found {}, {} and {}",
                             *lora_adapter_path, own.rank, own.alpha, fmt::join(own.modules, " "), found.rank,

@@ -1,11 +1,12 @@
 #include "weights/adapter_folder.h"
 
 #include <algorithm>
-#include <cmath>
+#include <filesystem>
 #include <set>
 
 #include "io/atomic_file.h"
 #include "io/file.h"
+#include "io/gguf.h"
 #include "io/safetensors.h"
 #include "weights/hf_folder.h"
 
@@ -64,21 +65,46 @@ AdapterConfig load_adapter_config(const std::string& folder) {
   const io::Json *type = found("peft_type"), *rank = found("r"), *alpha = found("lora_alpha"), *bias = found("bias");
   expect("peft_type", "LORA", type != nullptr && type->is_string() && type->as_string() == "LORA");
   expect("r", "1 to 65536", rank != nullptr && rank->is_int() && rank->as_int() >= 1 && rank->as_int() <= 65536);
-  expect("lora_alpha", "a number", alpha != nullptr && alpha->is_number() && std::isfinite(alpha->as_double()));
+  expect("lora_alpha", fmt::format("above 0, at most {}", kLargestLoraAlpha),
+         alpha != nullptr && alpha->is_number() && alpha->as_double() > 0 && alpha->as_double() <= kLargestLoraAlpha);
   expect("bias", "none", bias == nullptr || bias->is_null() || (bias->is_string() && bias->as_string() == "none"));
   for (const char* key : {"use_dora", "use_rslora", "fan_in_fan_out", "lora_bias", "rank_pattern", "alpha_pattern",
                           "modules_to_save", "layers_to_transform", "layer_replication", "exclude_modules"}) {
     expect(key, "none: it is not there yet", is_neutral(key));
   }
-  expect("lora_dropout", "0: there is no dropout", is_neutral("lora_dropout"));
+  const io::Json *dropout = found("lora_dropout"), *start = found("init_lora_weights");
+  const bool has_dropout = !is_neutral("lora_dropout");
+  expect("lora_dropout", "a number below 1",
+         !has_dropout || (dropout->is_number() && dropout->as_double() > 0 && dropout->as_double() < 1));
+  // PiSSA, OLoRA, CorDA and LoftQ take the start of the adapters out of the model's own weights
+  const bool leaves_base = start == nullptr || start->is_null() || start->is_bool() || *start == io::Json("gaussian") ||
+                           *start == io::Json("orthogonal") || *start == io::Json("eva");
+  expect("init_lora_weights",
+         "true, false, gaussian, orthogonal or eva, which leave the model's own weights as they are", leaves_base);
   read_modules(found("target_modules") != nullptr ? *found("target_modules") : io::Json(), path, config.lora, faults);
   faults.raise_if_any(fmt::format("{}: the adapter cannot be used", folder));
   config.lora.rank = rank->as_int();
   config.lora.alpha = alpha->as_double();
+  if (has_dropout) config.dropout = dropout->as_double();
   if (const io::Json* base = found("base_model_name_or_path"); base != nullptr && base->is_string()) {
     config.base_model = base->as_string();
   }
   return config;
+}
+
+std::string adapter_base(const std::string& folder) {
+  const std::string base = load_adapter_config(folder).base_model, path = adapter_config_path(folder);
+  const auto fail = [&](const std::string& found) {
+    throw Error(
+        fmt::format("{}: base_model_name_or_path: expected the folder of the model that the adapter belongs to, "
+                    "found {}",
+                    path, found),
+        "write the folder of that model there");
+  };
+  if (base.empty()) fail("none");
+  if (!io::is_folder(base) && !io::is_gguf(base)) fail(fmt::format("{}, which is no folder here", base));
+  if (is_adapter_folder(base)) fail(fmt::format("{}, which is an adapter itself", base));
+  return base;
 }
 
 void load_adapter(kernels::Context& ctx, Decoder& decoder, const std::string& folder) {
@@ -122,10 +148,12 @@ void save_adapter(const Decoder& decoder, const std::string& folder, const std::
   for (const std::string& module : lora.modules) modules.push_back(module);
   const auto alpha = static_cast<int64_t>(lora.alpha);
   const bool is_whole = static_cast<double>(alpha) == lora.alpha;
+  const std::string named =
+      io::exists(base_model) ? std::filesystem::absolute(base_model).lexically_normal().string() : base_model;
   io::write_json(adapter_config_path(folder),
                  io::Json::object({{"peft_type", "LORA"},
                                    {"task_type", "CAUSAL_LM"},
-                                   {"base_model_name_or_path", base_model},
+                                   {"base_model_name_or_path", named},
                                    {"r", lora.rank},
                                    {"lora_alpha", is_whole ? io::Json(alpha) : io::Json(lora.alpha)},
                                    {"lora_dropout", 0.0},

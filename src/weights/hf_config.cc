@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "io/gguf.h"
+#include "weights/adapter_folder.h"
 #include "weights/config_reader.h"
 #include "weights/families.h"
 #include "weights/gguf_config.h"
@@ -184,6 +185,8 @@ io::Json read_config_json(const std::string& folder) {
 }
 
 ModelConfig load_config(const std::string& folder) {
+  // PEFT saves none with an adapter
+  if (!io::exists(config_path(folder)) && is_adapter_folder(folder)) return load_config(adapter_base(folder));
   return parse_config(read_config_json(folder), config_path(folder));
 }
 

@@ -62,37 +62,32 @@ void check_spare_head(kernels::Context& ctx, const ModelFiles& files, const Deco
               "set tie_word_embeddings to false in config.json to use this head");
 }
 
-void load_checked(kernels::Context& ctx, Decoder& decoder, const ModelFiles& files) {
-  for (Parameter& parameter : decoder.parameters()) {
-    parameter.fill(ctx, rows_of(parameter, files));
-  }
-  check_spare_head(ctx, files, decoder);
+// `use` is a DecoderUse or a LoraConfig.
+template <class Use>
+std::unique_ptr<Decoder> load_into(kernels::Context& ctx, const std::string& folder, DType dtype, const Use& use) {
+  const ModelConfig config = load_config(folder);
+  const ModelFiles files = open_model_files(folder, config);
+  auto decoder = std::make_unique<Decoder>(config, dtype, use);
+  for (Parameter& parameter : decoder->parameters()) parameter.fill(ctx, rows_of(parameter, files));
+  check_spare_head(ctx, files, *decoder);
   files.check_unchanged();
+  return decoder;
 }
 
 }  // namespace
 
 std::unique_ptr<Decoder> load_decoder(kernels::Context& ctx, const std::string& folder, DType dtype, DecoderUse use) {
   if (is_adapter_folder(folder) && use == DecoderUse::sample) {
-    const AdapterConfig adapter = load_adapter_config(folder);
-    auto decoder = load_adapted_decoder(ctx, adapter.base_model, dtype, adapter.lora);
+    auto decoder = load_adapted_decoder(ctx, adapter_base(folder), dtype, load_adapter_config(folder).lora);
     load_adapter(ctx, *decoder, folder);
     return decoder;
   }
-  const ModelConfig config = load_config(folder);
-  const ModelFiles files = open_model_files(folder, config);
-  auto decoder = std::make_unique<Decoder>(config, dtype, use);
-  load_checked(ctx, *decoder, files);
-  return decoder;
+  return load_into(ctx, folder, dtype, use);
 }
 
 std::unique_ptr<Decoder> load_adapted_decoder(kernels::Context& ctx, const std::string& folder, DType dtype,
                                               const LoraConfig& lora) {
-  const ModelConfig config = load_config(folder);
-  const ModelFiles files = open_model_files(folder, config);
-  auto decoder = std::make_unique<Decoder>(config, dtype, lora);
-  load_checked(ctx, *decoder, files);
-  return decoder;
+  return load_into(ctx, folder, dtype, lora);
 }
 
 std::unique_ptr<Decoder> load_value_decoder(kernels::Context& ctx, const std::string& folder, DType dtype) {

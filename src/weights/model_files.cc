@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "weights/adapter_folder.h"
 #include "weights/gguf_config.h"
 #include "weights/gguf_names.h"
 #include "weights/hf_config.h"
@@ -23,6 +24,9 @@ constexpr const char* kOtherFormats[] = {"pytorch_model.bin", "pytorch_model.bin
 
 std::string no_files(const std::string& folder) {
   std::string found = "neither";
+  if (is_adapter_folder(folder)) {
+    found = "an adapter: name the model that it belongs to, and the adapter as lora_adapter_path to train on with it";
+  }
   for (const char* name : kOtherFormats) {
     if (io::exists(io::join_path(folder, name))) found = fmt::format("{}, which is not read", name);
   }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include "io/safetensors.h"
 #include "support/tiny_training.h"
@@ -151,17 +152,63 @@ TEST(Lora, MergedWeightsAreTheSameModel) {
   EXPECT_LE(furthest, 1e-5) << "sums in another order, on log-probs of about 3";
 }
 
+// PEFT's own folders: no config.json, and a dropout that counts in training alone.
+TEST(Lora, AnAdapterIsSampledFromByTheModelThatItNames) {
+  const test::TemporaryFolder folder("lora-base");
+  test::write_tiny_model(folder / "model", 5);
+  kernels::Context ctx(1);
+  const LoraConfig lora = test::tiny_lora(2);
+  const auto decoder = weights::load_adapted_decoder(ctx, folder / "model", DType::f32, lora);
+  test::randomize_adapters(*decoder, 3);
+  const std::string adapter = folder / "adapter", path = adapter + "/adapter_config.json";
+  io::make_folders(adapter);
+  weights::save_adapter(*decoder, adapter, folder / "./model");
+  EXPECT_EQ(weights::adapter_base(adapter), std::filesystem::absolute(folder / "model").string());
+  std::filesystem::remove(adapter + "/config.json");
+  const io::Json saved = io::read_json(path);
+  const auto load_with = [&](const char* key, io::Json value) -> std::string {
+    io::Json json = saved;
+    json.set(key, std::move(value));
+    io::write_json(path, json);
+    try {
+      const auto again = weights::load_decoder(ctx, adapter, DType::f32, DecoderUse::sample);
+      EXPECT_EQ(again->config(), decoder->config());
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(load_with("lora_dropout", io::Json(0.05)), "");
+  EXPECT_EQ(weights::load_adapter_config(adapter).dropout, 0.05);
+  const auto expect_part = [](const std::string& text, const char* part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  };
+  expect_part(load_with("base_model_name_or_path", nullptr), "base_model_name_or_path: expected the folder");
+  expect_part(load_with("base_model_name_or_path", io::Json("org/name")), "org/name, which is no folder");
+  expect_part(load_with("base_model_name_or_path", io::Json(adapter)), "which is an adapter itself");
+  io::write_json(path, saved);
+  weights::save_companions(decoder->config(), adapter, "");
+  try {
+    weights::load_decoder(ctx, adapter, DType::f32);
+    FAIL() << "an adapter is no model to train";
+  } catch (const Error& error) {
+    expect_part(error.what(), "an adapter: name the model");
+  }
+}
+
 TEST(Lora, WhatAnAdapterCannotBeIsListedAtOnce) {
   const test::TemporaryFolder folder("lora-config");
   io::write_file(folder / "adapter_config.json",
-                 R"({"peft_type": "LORA", "r": 0, "lora_alpha": 8, "target_modules": ["q_proj", "lm_head"],
-                     "use_dora": true, "lora_dropout": 0.1, "bias": "all"})");
+                 R"({"peft_type": "LORA", "r": 0, "target_modules": ["q_proj", "lm_head"],
+                     "use_dora": true, "lora_dropout": 1.5, "bias": "all",
+                     "init_lora_weights": "pissa_niter_16", "lora_alpha": -8})");
   try {
     weights::load_adapter_config(folder.path());
     FAIL();
   } catch (const Error& error) {
-    for (const char* part : {"r: expected 1 to 65536", "use_dora", "lora_dropout: expected 0", "bias: expected none",
-                             "target_modules: expected all-linear"}) {
+    for (const char* part :
+         {"r: expected 1 to 65536", "use_dora", "lora_dropout: expected a number below 1", "bias: expected none",
+          "init_lora_weights: expected true", "lora_alpha: expected above 0", "target_modules: expected all-linear"}) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << part << " in " << error.what();
     }
   }
