@@ -53,8 +53,8 @@ std::vector<TrainSequence> sequences_of(const Form& form, int64_t vocab) {
 }
 
 struct Measured {
-  double peak = 0;                          // of the process over all steps
-  double after_first = 0, after_third = 0;  // resident memory
+  double peak = 0;                         // of the process over all steps
+  double after_first = 0, after_last = 0;  // resident memory
   double estimate = 0;
 };
 
@@ -83,8 +83,8 @@ Measured measure(kernels::Context& shared, const Form& form, const ModelConfig& 
   for (int step = 0; step < steps; ++step) {
     const TrainStep result = trainer.step(sequences, objective, 1e-6);
     HONE_CHECK(result.optimizer.outcome == StepOutcome::applied, "step of norm {}", result.optimizer.grad_norm);
-    m.after_third = static_cast<double>(resident_bytes());
-    if (step == 0) m.after_first = m.after_third;
+    m.after_last = static_cast<double>(resident_bytes());
+    if (step == 0) m.after_first = m.after_last;
   }
   m.peak = static_cast<double>(peak_resident_bytes().value_or(0));
   const auto tokens = static_cast<double>(form.tokens);
@@ -137,14 +137,14 @@ int run_train_memory(const Options& options) {
     line.set("estimate_ratio", m.estimate / m.peak);
     line.set("idle_bytes", idle);
     line.set("resident_bytes_after_first_step", m.after_first);
-    line.set("resident_bytes_after_last_step", m.after_third);
+    line.set("resident_bytes_after_last_step", m.after_last);
     options.print(options.json
                       ? line.dump()
                       : fmt::format("{}: {} tokens, recompute {}, moments {}: peak {:.3f} GiB, bound {:.3f} GiB, "
                                     "estimate {:.3f} GiB; resident {:.3f} GiB after a step, {:.3f} GiB at the end",
                                     opening.head(std::string("train_memory_") + form.name), form.tokens,
                                     name(form.recompute), name(form.moments), m.peak / kGiB, bound / kGiB,
-                                    m.estimate / kGiB, m.after_first / kGiB, m.after_third / kGiB));
+                                    m.estimate / kGiB, m.after_first / kGiB, m.after_last / kGiB));
   }
   for (const int64_t tokens : {1024, 2048}) {
     if (!chosen("vocabulary")) break;

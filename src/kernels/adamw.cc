@@ -13,18 +13,6 @@ constexpr int64_t kTile = 32768;  // elements of one task, and of one partial su
 int64_t num_tiles(int64_t size) { return (size + kTile - 1) / kTile; }
 }  // namespace
 
-void adamw_step(Context& ctx, View<float> w, View<float> m, View<float> v, View<const float> g, const AdamW& options) {
-  const int64_t size = w.size();
-  HONE_CHECK(m.size() == size && v.size() == size && g.size() == size, "w {}, m {}, v {}, g {}", size, m.size(),
-             v.size(), g.size());
-  HONE_CHECK(w.contiguous() && m.contiguous() && v.contiguous() && g.contiguous(), "strides {} {} {} {}", w.stride,
-             m.stride, v.stride, g.stride);
-  ctx.team.run(num_tiles(size), [&](int64_t tile) {
-    const int64_t at = tile * kTile;
-    adamw_range(ctx.target, w.data + at, m.data + at, v.data + at, g.data + at, std::min(kTile, size - at), options);
-  });
-}
-
 cpu::AdamWCoefficients coefficients(const AdamW& options) {
   HONE_CHECK(options.step >= 1, "step {}", options.step);
   cpu::AdamWCoefficients c = {};

@@ -13,11 +13,8 @@ struct AdamW {
   float gradient_scale = 1.0f;  // multiplies every gradient (clipping)
 };
 
-// w, m, v updated in place: w -= lr * (weight_decay * w + (m / c1) / (sqrt(v / c2) + eps)).
-void adamw_step(Context& ctx, View<float> w, View<float> m, View<float> v, View<const float> g, const AdamW& options);
-
 cpu::AdamWCoefficients coefficients(const AdamW& options);
-// The same on the calling thread.
+// On the calling thread, w, m, v updated in place: w -= lr * (weight_decay * w + (m / c1) / (sqrt(v / c2) + eps)).
 void adamw_range(const cpu::Target& target, float* w, float* m, float* v, const float* g, int64_t size,
                  const AdamW& options);
 

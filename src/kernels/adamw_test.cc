@@ -8,6 +8,10 @@ namespace {
 
 using namespace testing;
 
+void step(Context& ctx, Matrix& w, Matrix& m, Matrix& v, Matrix& g, const AdamW& options) {
+  adamw_range(ctx.target, w.f32().data, m.f32().data, v.f32().data, g.f32().data, w.f32().size(), options);
+}
+
 TEST(AdamW, ThreeStepsEqualPlainLoops) {
   for (const int64_t size : {0, 1, 15, 16, 17, 33, 1000, 70001}) {
     AdamW options{
@@ -17,7 +21,7 @@ TEST(AdamW, ThreeStepsEqualPlainLoops) {
     const std::vector<float> got = same_everywhere([&](Context& ctx) {
       Matrix weights = w, m = Matrix::row(size, 0, 0.0f), v = Matrix::row(size, 0, 0.0f);
       for (options.step = 1; options.step <= 3; ++options.step) {
-        adamw_step(ctx, weights.f32(), m.f32(), v.f32(), g.f32(), options);
+        step(ctx, weights, m, v, g, options);
       }
       std::vector<float> out;
       append(out, weights.f32());
@@ -42,7 +46,7 @@ TEST(AdamW, ThreeStepsEqualPlainLoops) {
 TEST(AdamW, AZeroLearningRateLeavesTheWeights) {
   Context ctx(1);
   Matrix w = Matrix::row(40, 1), before = w, g = Matrix::row(40, 2), m = Matrix::row(40, 0, 0), v = m;
-  adamw_step(ctx, w.f32(), m.f32(), v.f32(), g.f32(), {.lr = 0.0f, .weight_decay = 0.1f});
+  step(ctx, w, m, v, g, {.lr = 0.0f, .weight_decay = 0.1f});
   EXPECT_EQ(w.doubles(), before.doubles());
 }
 
