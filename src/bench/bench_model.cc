@@ -8,6 +8,8 @@ namespace hone::bench {
 
 ModelConfig bench_model() {
   ModelConfig c;
+  c.family = Family::llama;
+  c.qk_norm = false;
   c.vocab_size = 49152;
   c.hidden_size = 576;
   c.intermediate_size = 1536;

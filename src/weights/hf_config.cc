@@ -186,7 +186,9 @@ io::Json read_config_json(const std::string& folder) {
 
 ModelConfig load_config(const std::string& folder) {
   // PEFT saves none with an adapter
-  if (!io::exists(config_path(folder)) && is_adapter_folder(folder)) return load_config(adapter_base(folder));
+  if (is_adapter_folder(folder) && !io::exists(io::join_path(folder, "config.json"))) {
+    return load_config(adapter_base(folder));
+  }
   return parse_config(read_config_json(folder), config_path(folder));
 }
 
