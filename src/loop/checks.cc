@@ -8,12 +8,11 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "loop/checkpoint.h"
+#include "loop/process_memory.h"
 
 namespace hone {
 
 namespace {
-
-double gib(double bytes) { return bytes / (1 << 30); }
 
 // The folder itself, or the nearest one above it that is there.
 std::string existing_part(std::string path) {

@@ -35,9 +35,9 @@ int64_t number_in(const std::string& path) {
   return file ? value : -1;
 }
 
-double gib(double bytes) { return bytes / (1 << 30); }
-
 }  // namespace
+
+double gib(double bytes) { return bytes / (1 << 30); }
 
 int64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");

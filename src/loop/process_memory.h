@@ -8,6 +8,7 @@
 
 namespace hone {
 
+double gib(double bytes);  // in units of 2^30
 int64_t resident_bytes();
 // The largest so far; absent where the system does not say.
 std::optional<int64_t> peak_resident_bytes();

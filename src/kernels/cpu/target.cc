@@ -13,18 +13,22 @@ namespace {
 
 bool always() { return true; }
 bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+#ifndef HONE_NO_AVX512
 bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 bool has_avx512bf16() { return has_avx512() && __builtin_cpu_supports("avx512bf16"); }
+#endif
 
 const Target kTargets[] = {
     {"scalar", false, always, &scalar::kProductKernels, &scalar::kRowKernels, &scalar::kAttentionKernels},
     {"avx2", false, has_avx2, &avx2::kProductKernels, &avx2::kRowKernels, &avx2::kAttentionKernels},
+#ifndef HONE_NO_AVX512
     {"avx512", false, has_avx512, &avx512::kProductKernels, &avx512::kRowKernels, &avx512::kAttentionKernels},
     {"avx512bf16", true, has_avx512bf16, &avx512bf16::kProductKernels, &avx512bf16::kRowKernels,
      &avx512bf16::kAttentionKernels},
+#endif
 };
 
 }  // namespace
