@@ -22,7 +22,7 @@ double Decoder::weight_bytes(const ModelConfig& c, DType dtype, DecoderUse use) 
 
 double Decoder::transposed_bytes(const ModelConfig& c, DType dtype) {
   const int64_t widest = std::max(c.q_size() + 2 * c.kv_size(), 2 * c.intermediate_size);
-  return static_cast<double>(c.hidden_size) * static_cast<double>(c.vocab_size + widest) *
+  return static_cast<double>(c.hidden_size) * static_cast<double>(c.num_outputs() + widest) *
          static_cast<double>(size_bytes(dtype));
 }
 
@@ -66,9 +66,9 @@ double Decoder::backward_bytes(const ModelConfig& c, DType dtype, double tokens,
 }
 
 double Decoder::head_backward_bytes(const ModelConfig& c, DType dtype, double logits_bytes) {
-  const auto rows = static_cast<int64_t>(logits_bytes / static_cast<double>(kFloat * c.vocab_size));
+  const auto rows = static_cast<int64_t>(logits_bytes / static_cast<double>(kFloat * c.num_outputs()));
   return static_cast<double>(
-      kernels::product_dw_scratch_bytes(kernels::cpu::default_target(), dtype, rows, c.vocab_size, c.hidden_size));
+      kernels::product_dw_scratch_bytes(kernels::cpu::default_target(), dtype, rows, c.num_outputs(), c.hidden_size));
 }
 
 }  // namespace hone

@@ -22,7 +22,7 @@ TrainerMemory Trainer::memory(const ModelConfig& config, DType dtype, const Trai
       kv + step * static_cast<double>(Decoder::activation_bytes_per_token(config, dtype, options.recompute));
 
   const double row = static_cast<double>(config.hidden_size) * static_cast<double>(size_bytes(dtype));
-  const double logits_row = static_cast<double>(config.vocab_size) * sizeof(float);
+  const double logits_row = static_cast<double>(config.num_outputs()) * sizeof(float);
   const double logits = std::min(std::max(static_cast<double>(options.logits_bytes), logits_row), ids * logits_row);
   const double head =
       logits + (dtype == DType::f32 ? 0 : logits / 2) + Decoder::head_backward_bytes(config, dtype, logits);
