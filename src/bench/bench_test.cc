@@ -28,7 +28,7 @@ TEST(Bench, LineWithoutPeerHasNullRatio) {
 TEST(Bench, CountsWhatTheMathematicsNeeds) {
   const ModelConfig config = bench_model();
   const int64_t embedding = config.vocab_size * config.hidden_size;
-  const int64_t norms = config.num_layers * 2 * (config.hidden_size + config.head_dim) + config.hidden_size;
+  const int64_t norms = config.num_layers * 2 * config.hidden_size + config.hidden_size;
   const auto weights = static_cast<double>(config.num_parameters() - norms);
   double flops = 0, bytes = 0;
   for (const Operation& operation : forward_operations(config, {1, 1, 256, 1})) {

@@ -27,7 +27,7 @@ constexpr uint64_t kSummaryValue = 1, kValueTag = 1, kValueSimple = 2, kSessionS
 // Wire types of protobuf.
 constexpr uint64_t kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5;
 
-constexpr std::string_view kPrefix = "events.out.tfevents.";
+constexpr std::string_view kFilePrefix = "events.out.tfevents.";
 constexpr std::string_view kFileVersion = "brain.Event:2";
 constexpr size_t kHeaderBytes = 12, kFooterBytes = 4;
 
@@ -245,9 +245,9 @@ TensorBoardFile::TensorBoardFile(const std::string& folder, const std::string& o
   auto second = static_cast<int64_t>(now);
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string(), path = entry.path().string();
-    if (!name.starts_with(kPrefix) || !name.ends_with(suffix)) continue;
+    if (!name.starts_with(kFilePrefix) || !name.ends_with(suffix)) continue;
     int64_t older = 0;  // readers go by the order of names: the new file comes last
-    std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), older);
+    std::from_chars(name.data() + kFilePrefix.size(), name.data() + name.size(), older);
     second = std::max(second, older + 1);
     int64_t kept = 0;
     bool any = false;
@@ -263,7 +263,7 @@ TensorBoardFile::TensorBoardFile(const std::string& folder, const std::string& o
   }
   const std::string host = host_name();
   for (int64_t count = 0; fd_ < 0; ++count) {  // processes of one second and another machine may have the same number
-    path_ = join_path(folder, fmt::format("{}{:010}.{}.{}.{}{}", kPrefix, second, host, ::getpid(), count, suffix));
+    path_ = join_path(folder, fmt::format("{}{:010}.{}.{}.{}{}", kFilePrefix, second, host, ::getpid(), count, suffix));
     fd_ = system_calls().open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
     if (fd_ < 0 && errno != EEXIST) raise_system("write", path_, errno);
   }

@@ -15,14 +15,14 @@
 namespace hone::io {
 namespace {
 
-constexpr size_t kDeepest = 100;
+constexpr size_t kDeepestYaml = 100;
 constexpr int64_t kMostNodes = 1'000'000;  // aliases multiply; a recipe has hundreds
 constexpr int64_t kMostTextBytes = int64_t{64} << 20;
 constexpr int64_t kLargestFile = int64_t{1} << 24;
 
-class Builder : public YAML::EventHandler {
+class YamlBuilder : public YAML::EventHandler {
  public:
-  explicit Builder(const std::string& name) : name_(name) {}
+  explicit YamlBuilder(const std::string& name) : name_(name) {}
   Yaml result;
   int documents = 0;
 
@@ -90,7 +90,7 @@ class Builder : public YAML::EventHandler {
   // To be asked before the value is taken or copied. Every key counts with the path that leads to it.
   void count(const YAML::Mark& mark, const Json& value, size_t depth, size_t path_size) {
     if (++nodes_ > kMostNodes) fail(mark, fmt::format("more than {} values", kMostNodes));
-    if (depth > kDeepest) fail(mark, fmt::format("nested deeper than {} levels", kDeepest));
+    if (depth > kDeepestYaml) fail(mark, fmt::format("nested deeper than {} levels", kDeepestYaml));
     if (value.is_string()) count_text(mark, value.as_string().size());
     if (value.kind() == Json::Kind::big_integer) count_text(mark, value.digits().size());
     if (value.is_array()) {
@@ -185,7 +185,7 @@ Yaml parse_yaml(std::string_view text, const std::string& name) {
     const auto [line, column] = line_and_column(text, static_cast<size_t>(control - text.begin()));
     throw Error(fmt::format("{}:{}:{}: a control character {}", name, line, column, visible({&*control, 1})));
   }
-  Builder builder(name);
+  YamlBuilder builder(name);
   std::istringstream stream{std::string(text)};
   try {
     YAML::Parser parser(stream);

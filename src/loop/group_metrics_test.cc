@@ -13,7 +13,7 @@ namespace {
 
 using Scores = std::vector<std::optional<float>>;
 
-Group group_of(const Prompt& prompt, const Scores& scores) {
+Group group_scored(const Prompt& prompt, const Scores& scores) {
   Group group{{&prompt, 0}, {}};
   for (const auto& score : scores) {
     Trajectory t;
@@ -39,8 +39,8 @@ const Prompt kPrompt{
     .ids = {1, 2, 3}, .text = "", .data_source = "", .ground_truth = "", .file = "data.jsonl", .line = 7};
 
 TEST(GroupMetrics, TheOneScoreOfAGroupThatIsLeftHasAdvantageZeroAndIsCounted) {
-  std::vector<Group> groups{group_of(kPrompt, {std::nullopt, 1.0f, std::nullopt, std::nullopt}),
-                            group_of(kPrompt, {0.0f, 1.0f, 0.0f, 1.0f})};
+  std::vector<Group> groups{group_scored(kPrompt, {std::nullopt, 1.0f, std::nullopt, std::nullopt}),
+                            group_scored(kPrompt, {0.0f, 1.0f, 0.0f, 1.0f})};
   Metrics metrics;
   set_advantages(groups, *algorithms::find_advantage_estimator("grpo"), {}, metrics);
   EXPECT_EQ(advantages(groups[0]), (std::vector<float>{0, 0, 0, 0}));
@@ -59,9 +59,9 @@ double flat_share(std::vector<Group> groups, const char* estimator) {
 }
 
 TEST(GroupMetrics, AGroupIsFlatWhereNoneOfItsAnswersHasAnAdvantage) {
-  const std::vector<Group> mixed{group_of(kPrompt, {1.0f, 1.0f}), group_of(kPrompt, {0.0f, 1.0f})};
+  const std::vector<Group> mixed{group_scored(kPrompt, {1.0f, 1.0f}), group_scored(kPrompt, {0.0f, 1.0f})};
   EXPECT_EQ(flat_share(mixed, "grpo"), 0.5);
-  EXPECT_EQ(flat_share({group_of(kPrompt, {1.0f}), group_of(kPrompt, {0.0f})}, "reinforce_plus_plus"), 0)
+  EXPECT_EQ(flat_share({group_scored(kPrompt, {1.0f}), group_scored(kPrompt, {0.0f})}, "reinforce_plus_plus"), 0)
       << "groups of one are compared over the step";
   std::vector<Group> uneven = mixed;
   uneven[1].trajectories[0].response_ids.push_back(6);
@@ -70,7 +70,7 @@ TEST(GroupMetrics, AGroupIsFlatWhereNoneOfItsAnswersHasAnAdvantage) {
 }
 
 TEST(GroupMetrics, WhatIsRejectedWholeIsNotThereToCompareWith) {
-  std::vector<Group> groups{group_of(kPrompt, {0.0f, 1.0f})};
+  std::vector<Group> groups{group_scored(kPrompt, {0.0f, 1.0f})};
   groups[0].trajectories[1].loss_mask = {0, 0};
   Metrics metrics;
   set_advantages(groups, *algorithms::find_advantage_estimator("grpo"), {}, metrics);
@@ -79,7 +79,7 @@ TEST(GroupMetrics, WhatIsRejectedWholeIsNotThereToCompareWith) {
 }
 
 TEST(GroupMetrics, NaNOfAScorerIsAbsentAndEverythingElseStaysFinite) {
-  std::vector<Group> groups{group_of(kPrompt, {1.0f, 0.0f, 0.0f})};
+  std::vector<Group> groups{group_scored(kPrompt, {1.0f, 0.0f, 0.0f})};
   Score& score = groups[0].trajectories[1].score;
   score = finite_or_absent({std::nanf(""), "", {}});
   EXPECT_FALSE(score.value.has_value());
@@ -94,7 +94,7 @@ TEST(GroupMetrics, NaNOfAScorerIsAbsentAndEverythingElseStaysFinite) {
 }
 
 TEST(GroupMetrics, EmptyAnswersAreLeftOutWhereVerlLeavesThemOut) {
-  std::vector<Group> groups{group_of(kPrompt, {1.0f, 0.0f})};
+  std::vector<Group> groups{group_scored(kPrompt, {1.0f, 0.0f})};
   groups[0].trajectories[1].response_ids.clear();
   groups[0].trajectories[0].finish = FinishReason::length;
   Metrics metrics;
@@ -110,7 +110,7 @@ TEST(GroupMetrics, EmptyAnswersAreLeftOutWhereVerlLeavesThemOut) {
 }
 
 TEST(GroupMetrics, TooManyAbsentScoresAreTold) {
-  const std::vector<Group> groups{group_of(kPrompt, {1.0f, std::nullopt, 0.0f, std::nullopt})};
+  const std::vector<Group> groups{group_scored(kPrompt, {1.0f, std::nullopt, 0.0f, std::nullopt})};
   EXPECT_EQ(find_absence(groups, 0.5), "") << "exactly the share that is allowed";
   const std::string told = find_absence(groups, 0.4);
   EXPECT_NE(told.find("2 of 4 scores are absent"), std::string::npos) << told;

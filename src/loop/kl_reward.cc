@@ -11,7 +11,7 @@ namespace hone {
 
 namespace {
 
-std::string path_in(const std::string& folder) { return io::join_path(folder, "kl_controller.json"); }
+std::string controller_file(const std::string& folder) { return io::join_path(folder, "kl_controller.json"); }
 
 }  // namespace
 
@@ -42,13 +42,13 @@ void KlReward::apply(std::span<Group> groups, Metrics& metrics) {
 }
 
 void KlReward::save(const std::string& folder) const {
-  io::write_json(path_in(folder), io::Json::object({{"kl_coef", saved_coef_}}));
+  io::write_json(controller_file(folder), io::Json::object({{"kl_coef", saved_coef_}}));
 }
 
 void KlReward::restore(const std::string& folder) {
-  if (!controller_.adaptive || !io::exists(path_in(folder))) return;
-  const io::Json json = io::read_json(path_in(folder));
-  const io::JsonAt at(json, path_in(folder));
+  if (!controller_.adaptive || !io::exists(controller_file(folder))) return;
+  const io::Json json = io::read_json(controller_file(folder));
+  const io::JsonAt at(json, controller_file(folder));
   const double coef = at["kl_coef"].as_double();
   if (!(coef >= 0) || !std::isfinite(coef)) at["kl_coef"].fail(fmt::format("expected at least 0, found {}", coef));
   controller_.coef = saved_coef_ = coef;

@@ -22,7 +22,7 @@ void check_class(const JsonAt& config) {
   refuse(name, fmt::format("{}: without tokenizer.json only Qwen2Tokenizer is known", name.as_string()));
 }
 
-Json read_added_tokens(const JsonAt& config) {
+Json added_tokens_of(const JsonAt& config) {
   Json added = Json::array();
   const auto tokens = config.find("added_tokens_decoder");
   if (!tokens) return added;
@@ -63,7 +63,7 @@ Json read_vocab_files(const std::string& folder) {
   Json model = Json::object({{"type", "BPE"}});
   model.set("vocab", io::read_json(io::join_path(folder, "vocab.json")));
   model.set("merges", read_merges(io::join_path(folder, "merges.txt")));
-  return Json::object({{"added_tokens", read_added_tokens(JsonAt(config, path))},
+  return Json::object({{"added_tokens", added_tokens_of(JsonAt(config, path))},
                        {"normalizer", Json::object({{"type", "NFC"}})},
                        {"pre_tokenizer", qwen_pre_tokenizer()},
                        {"decoder", byte_level_component()},

@@ -66,7 +66,9 @@ TEST(ScorerTable, EveryDifferenceFromAPublicScorerSaysWhy) {
       const bool differs = right != (verdict.as_string() == "right");
       const io::Json* reason = why == nullptr ? nullptr : why->find(name);
       EXPECT_EQ(differs, reason != nullptr) << name << " on line " << row.line;
-      if (reason != nullptr) EXPECT_GE(reason->as_string().size(), 15u) << name << " on line " << row.line;
+      if (reason != nullptr) {
+        EXPECT_GE(reason->as_string().size(), 15u) << name << " on line " << row.line;
+      }
     }
   }
 }
