@@ -79,7 +79,7 @@ TEST(Gsm8k, StrictTakesTheLastMarkedNumberAndNothingElse) {
 TEST(Gsm8k, TakesTimeLinearInTheLength) {
   for (const std::string unit : {"#### ", "####  ", "1,", "-", "#", "9", "#### -,"}) {
     std::string text;
-    while (text.size() < 2'000'000) text += unit;
+    while (text.size() < 500'000) text += unit;  // square time would take minutes
     score_gsm8k(text, "1");
     score_gsm8k(text + "x", "1");
   }
