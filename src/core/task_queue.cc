@@ -1,35 +1,23 @@
 #include "core/task_queue.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "core/activity.h"
 
 namespace hone {
 
-namespace {
-
-using QueueClock = std::chrono::steady_clock;
-
-double seconds_since(QueueClock::time_point begin) {
-  return std::chrono::duration<double>(QueueClock::now() - begin).count();
-}
-
-}  // namespace
-
-TaskQueue::TaskQueue(const char* what, bool with_thread) : what_(what) {
-  if (with_thread) thread_ = std::thread([this] { work(); });
+TaskQueue::TaskQueue(const char* what, int num_threads) : what_(what) {
+  for (int i = 0; i < num_threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
 TaskQueue::~TaskQueue() {
-  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
-  wake_.notify_one();
-  thread_.join();
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 void TaskQueue::add(std::function<void()> task) {
@@ -47,11 +35,12 @@ void TaskQueue::run_alone() {
 }
 
 void TaskQueue::wait() {
-  if (!thread_.joinable()) return run_alone();
-  const auto begin = QueueClock::now();
+  if (threads_.empty()) return run_alone();
+  const auto begin = Clock::now();
   std::unique_lock lock(mutex_);
-  done_.wait(lock, [this] { return tasks_.empty() && !busy_; });
-  hidden_seconds_ = std::max(0.0, std::exchange(task_seconds_, 0.0) - seconds_since(begin));
+  done_.wait(lock, [this] { return tasks_.empty() && num_busy_ == 0; });
+  const double waited = std::chrono::duration<double>(Clock::now() - begin).count();
+  hidden_seconds_ = std::max(0.0, std::exchange(busy_seconds_, 0.0) - waited);
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
@@ -63,9 +52,8 @@ void TaskQueue::work() {
     if (stop_) return;
     const std::function<void()> task = std::move(tasks_.front());
     tasks_.pop_front();
-    busy_ = true;
+    if (num_busy_++ == 0) busy_since_ = Clock::now();
     lock.unlock();
-    const auto begin = QueueClock::now();
     std::exception_ptr error;
     try {
       const Doing doing(activity, what_);
@@ -73,11 +61,9 @@ void TaskQueue::work() {
     } catch (...) {
       error = std::current_exception();
     }
-    const double seconds = seconds_since(begin);
     lock.lock();
-    busy_ = false;
-    task_seconds_ += seconds;
-    if (error) {
+    if (--num_busy_ == 0) busy_seconds_ += std::chrono::duration<double>(Clock::now() - busy_since_).count();
+    if (error && !error_) {
       error_ = error;
       tasks_.clear();
     }

@@ -12,10 +12,10 @@ namespace hone {
 namespace {
 
 TEST(TaskQueue, RunsTasksInTheirOrderWithAndWithoutAThread) {
-  for (const bool with_thread : {false, true}) {
+  for (const int num_threads : {0, 1}) {
     std::vector<int> done, expected(200);
     std::iota(expected.begin(), expected.end(), 0);
-    TaskQueue queue("test", with_thread);
+    TaskQueue queue("test", num_threads);
     for (int i = 0; i < 100; ++i) queue.add([&done, i] { done.push_back(i); });
     queue.wait();
     EXPECT_EQ(done.size(), 100u);
@@ -28,7 +28,7 @@ TEST(TaskQueue, RunsTasksInTheirOrderWithAndWithoutAThread) {
 
 TEST(TaskQueue, RunsBesideTheCallerWithAThreadAndOnlyInWaitWithout) {
   std::atomic<bool> ran{false};
-  TaskQueue alone("test", false);
+  TaskQueue alone("test", 0);
   alone.add([&] { ran = true; });
   EXPECT_FALSE(ran);
   alone.wait();
@@ -36,14 +36,14 @@ TEST(TaskQueue, RunsBesideTheCallerWithAThreadAndOnlyInWaitWithout) {
   EXPECT_EQ(alone.hidden_seconds(), 0);
 
   std::atomic<bool> beside{false};
-  TaskQueue queue("test", true);
+  TaskQueue queue("test", 1);
   queue.add([&] { beside = true; });
   while (!beside) std::this_thread::yield();  // without a wait()
   queue.wait();
 }
 
 TEST(TaskQueue, TellsTheSecondsThatNobodyWaitedFor) {
-  TaskQueue queue("test", true);
+  TaskQueue queue("test", 1);
   for (int attempt = 0; attempt < 100 && queue.hidden_seconds() == 0; ++attempt) {  // a busy machine may stop us
     std::atomic<bool> over{false};
     queue.add([&] {
@@ -57,8 +57,8 @@ TEST(TaskQueue, TellsTheSecondsThatNobodyWaitedFor) {
 }
 
 TEST(TaskQueue, RaisesTheFirstFailureInWaitAndGoesOnAfterwards) {
-  for (const bool with_thread : {false, true}) {
-    TaskQueue queue("test", with_thread);
+  for (const int num_threads : {0, 1}) {
+    TaskQueue queue("test", num_threads);
     queue.add([] { throw std::runtime_error("first"); });
     try {
       queue.wait();
@@ -73,10 +73,28 @@ TEST(TaskQueue, RaisesTheFirstFailureInWaitAndGoesOnAfterwards) {
   }
 }
 
+TEST(TaskQueue, SeveralThreadsWorkSideBySide) {
+  constexpr int kThreads = 4;
+  TaskQueue queue("test", kThreads);
+  std::atomic<int> inside{0};
+  std::vector<int> done(40);
+  for (int i = 0; i < 40; ++i) {
+    queue.add([&, i] {
+      ++inside;
+      while (inside < kThreads) std::this_thread::yield();  // until all are at work
+      done[static_cast<size_t>(i)] = 1;
+    });
+  }
+  queue.wait();
+  EXPECT_EQ(std::accumulate(done.begin(), done.end(), 0), 40);
+  queue.add([] { throw std::runtime_error("a failure"); });
+  EXPECT_THROW(queue.wait(), std::runtime_error);
+}
+
 TEST(TaskQueue, EndsWithTasksLeft) {
   std::atomic<int> begun{0};
   {
-    TaskQueue queue("test", true);
+    TaskQueue queue("test", 1);
     for (int i = 0; i < 1000; ++i) {
       queue.add([&] {
         ++begun;

@@ -209,7 +209,7 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
   sampling.key = {options.seed, Stream::validation};
   sampling.valid_vocab = tokenizer.vocab_size();
   std::vector<Group> groups(prompts.size());
-  TaskQueue scoring("scoring", options.score_beside);
+  TaskQueue scoring("scoring", options.score_beside ? 1 : 0);
   int64_t done = 0;
   const auto take = [&](Group&& group) {
     Group& place = groups[group.drawn.draw];

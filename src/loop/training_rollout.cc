@@ -124,7 +124,7 @@ TrainingRollout::Phase TrainingRollout::run_phase(Metrics& metrics) {
   std::vector<DrawnPrompt> drawn = source_.next(std::max<int64_t>(0, groups_in_flight(recipe_) - num_carried));
   if (recipe_.data.sampler.class_name) longest_first(source_, drawn);
   const SamplingParams params = sampling(drawn);
-  TaskQueue scoring("scoring", recipe_.rollout.task_queue > 0);
+  TaskQueue scoring("scoring", recipe_.rollout.task_queue > 0 ? 1 : 0);
   Phase phase;
   phase.cap = params.max_new_tokens;
   {

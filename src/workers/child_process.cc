@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -54,6 +56,26 @@ struct Attributes {
   posix_spawnattr_t value;
 };
 
+// As exec takes them, with a null at the end.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::vector<std::string> with_ours(const std::vector<std::string>& environment) {
+  std::vector<std::string> variables = environment;
+  for (char** ours = environ; *ours != nullptr; ++ours) {
+    const std::string_view variable = *ours;
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);  // with the sign
+    const bool replaced =
+        std::any_of(environment.begin(), environment.end(), [&](const auto& v) { return v.starts_with(name); });
+    if (!replaced) variables.emplace_back(variable);
+  }
+  return variables;
+}
+
 }  // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -65,7 +87,8 @@ void Descriptor::reset() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-ChildProcess::ChildProcess(const std::vector<std::string>& argv, int64_t memory_bytes) {
+ChildProcess::ChildProcess(const std::vector<std::string>& argv, int64_t memory_bytes,
+                           const std::vector<std::string>& environment) {
   HONE_CHECK(!argv.empty(), "no program");
   auto [in_read, in_write] = make_pipe(false);
   auto [out_read, out_write] = make_pipe(true);
@@ -76,11 +99,10 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, int64_t memory_
   posix_spawn_file_actions_adddup2(&actions.value, err_write.get(), 2);
   posix_spawn_file_actions_addclosefrom_np(&actions.value, 3);
   const Attributes attributes;
-  std::vector<std::string> arguments = argv;
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  const int error = posix_spawnp(&pid_, pointers[0], &actions.value, &attributes.value, pointers.data(), environ);
+  std::vector<std::string> arguments = argv, variables = with_ours(environment);
+  const std::vector<char*> argument_pointers = pointers_to(arguments), variable_pointers = pointers_to(variables);
+  const int error = posix_spawnp(&pid_, argument_pointers[0], &actions.value, &attributes.value,
+                                 argument_pointers.data(), variable_pointers.data());
   if (error != 0) raise(fmt::format("start '{}'", argv[0]), error);
   if (memory_bytes > 0) {
     const auto bytes = static_cast<rlim_t>(memory_bytes);

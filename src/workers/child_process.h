@@ -28,8 +28,10 @@ class Descriptor {
 
 class ChildProcess {
  public:
-  // `argv[0]` is looked for in PATH. memory_bytes 0: no limit. Raises Error when the program cannot be started.
-  ChildProcess(const std::vector<std::string>& argv, int64_t memory_bytes);
+  // `argv[0]` is looked for in PATH. memory_bytes 0: no limit. `environment`: "NAME=value", beside ours and in place of
+  // ours of that name. Raises Error when the program cannot be started.
+  ChildProcess(const std::vector<std::string>& argv, int64_t memory_bytes,
+               const std::vector<std::string>& environment = {});
   ~ChildProcess();  // ends it and waits for it: nothing is left behind
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

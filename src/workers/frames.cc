@@ -80,6 +80,7 @@ int milliseconds_to(Deadline deadline) {
 }  // namespace
 
 void Tail::add(const char* bytes, size_t size) {
+  if (on_output_) on_output_({bytes, size});
   text_.append(bytes, size);
   if (text_.size() > 2 * max_bytes_) text_.erase(0, text_.size() - max_bytes_);
 }

@@ -5,7 +5,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "workers/child_process.h"
 
@@ -20,16 +23,18 @@ enum class Exchange {
   too_large,  // the reply is longer than the limit
 };
 
-// The last bytes of a stream.
+// The last bytes of a stream, all of which `on_output` gets, if it is there.
 class Tail {
  public:
-  explicit Tail(size_t max_bytes) : max_bytes_(max_bytes) {}
+  explicit Tail(size_t max_bytes, std::function<void(std::string_view)> on_output = {})
+      : max_bytes_(max_bytes), on_output_(std::move(on_output)) {}
   void add(const char* bytes, size_t size);
   const std::string& text() const { return text_; }
   void clear() { text_.clear(); }
 
  private:
   size_t max_bytes_;
+  std::function<void(std::string_view)> on_output_;
   std::string text_;
 };
 

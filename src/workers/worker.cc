@@ -11,8 +11,12 @@ constexpr size_t kErrorBytes = 2000;
 constexpr double kSecondsToDie = 0.2;  // a process whose pipes are closed is about to end: then we know how
 }  // namespace
 
-Worker::Worker(WorkerOptions options) : options_(std::move(options)), activity_(options_.name), errors_(kErrorBytes) {}
-Worker::~Worker() = default;
+Worker::Worker(WorkerOptions options)
+    : options_(std::move(options)), activity_(options_.name), errors_(kErrorBytes, options_.on_output) {}
+
+Worker::~Worker() {
+  if (child_) drain_errors(*child_, errors_);
+}
 
 int64_t Worker::num_starts() const {
   const std::lock_guard lock(mutex_);
@@ -26,10 +30,11 @@ pid_t Worker::pid() const {
 
 void Worker::ensure_started() {
   if (child_ && !child_->ended()) return;
+  if (child_) drain_errors(*child_, errors_);
   child_.reset();
   errors_.clear();
   try {
-    child_ = std::make_unique<ChildProcess>(options_.argv, options_.memory_bytes);
+    child_ = std::make_unique<ChildProcess>(options_.argv, options_.memory_bytes, options_.environment);
   } catch (const Error& error) {
     throw WorkerError(fmt::format("{}: {}", options_.name, error.what()), options_.install_hint);
   }
@@ -37,14 +42,14 @@ void Worker::ensure_started() {
   ++num_starts_;
 }
 
-void Worker::raise_ended(const std::string& what, const std::string& hint) {
+template <class Raised>
+void Worker::raise_ended(const std::string& what) {
   drain_errors(*child_, errors_);
   child_.reset();
   std::string said = errors_.text();
   while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
   if (said.size() > kErrorBytes) said = "..." + said.substr(said.size() - kErrorBytes);
-  throw WorkerError(fmt::format("{} {}{}", options_.name, what, said.empty() ? "" : "; its error output:\n" + said),
-                    hint);
+  throw Raised(fmt::format("{} {}{}", options_.name, what, said.empty() ? "" : "; its error output:\n" + said));
 }
 
 io::Json Worker::request(const io::Json& question, double seconds) {
@@ -62,27 +67,27 @@ io::Json Worker::request(const io::Json& question, double seconds) {
       break;
     case Exchange::too_late:
       child_->kill();
-      raise_ended(fmt::format("gave no answer within {:g} s and was ended", allowed), "");
+      raise_ended<WorkerTimeout>(fmt::format("gave no answer within {:g} s and was ended", allowed));
     case Exchange::too_large:
       child_->kill();
       raise_ended(fmt::format("began an answer of {} bytes, the limit is {}; it was ended", reply_bytes,
-                              options_.max_reply_bytes),
-                  "");
+                              options_.max_reply_bytes));
     case Exchange::closed:
       if (!child_->wait(kSecondsToDie)) {
         child_->kill();
-        raise_ended("broke off the conversation and was ended", "");
+        raise_ended("broke off the conversation and was ended");
       }
       // the process sets itself an alarm for the time of a request, in case we are gone
-      if (child_->end_signal() == SIGALRM) raise_ended(fmt::format("gave no answer within {:g} s", seconds), "");
-      raise_ended(fmt::format("ended with {}", child_->how_it_ended()), "");
+      if (child_->end_signal() == SIGALRM)
+        raise_ended<WorkerTimeout>(fmt::format("gave no answer within {:g} s", seconds));
+      raise_ended(fmt::format("ended with {}", child_->how_it_ended()));
   }
   fresh_ = false;
   try {
     return io::parse_json(reply, "answer of " + options_.name);
   } catch (const Error& error) {
     child_->kill();
-    raise_ended(fmt::format("gave an answer that is not JSON: {}", error.what()), "");
+    raise_ended(fmt::format("gave an answer that is not JSON: {}", error.what()));
   }
 }
 

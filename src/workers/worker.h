@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/activity.h"
@@ -22,13 +24,21 @@ class WorkerError : public Error {
   using Error::Error;
 };
 
+// It gave no answer in time.
+class WorkerTimeout : public WorkerError {
+ public:
+  using WorkerError::WorkerError;
+};
+
 struct WorkerOptions {
-  std::string name;               // what messages call it: "the worker for chat templates"
-  std::vector<std::string> argv;  // program and arguments; it speaks the frames of workers/frames.h
-  std::string install_hint;       // what to do when the program cannot be started
+  std::string name;                           // what messages call it: "the worker for chat templates"
+  std::vector<std::string> argv;              // program and arguments; it speaks the frames of workers/frames.h
+  std::vector<std::string> environment = {};  // NAME=value, beside ours
+  std::string install_hint;                   // what to do when the program cannot be started
   int64_t memory_bytes = int64_t{1} << 30;
   int64_t max_reply_bytes = int64_t{64} << 20;
-  double start_seconds = 30;  // added to the deadline of the first request of a process
+  double start_seconds = 30;                             // added to the deadline of the first request of a process
+  std::function<void(std::string_view)> on_output = {};  // gets what it says on its error output, as it comes
 };
 
 class Worker {
@@ -45,7 +55,9 @@ class Worker {
 
  private:
   void ensure_started();
-  [[noreturn]] void raise_ended(const std::string& what, const std::string& hint);
+  // Of the child, and how it ended, with its last words.
+  template <class Raised = WorkerError>
+  [[noreturn]] void raise_ended(const std::string& what);
 
   WorkerOptions options_;
   mutable std::mutex mutex_;

@@ -199,6 +199,48 @@ TEST(Worker, OtherFilesOfOursAreClosedInTheChild) {
   ::close(open_file);
 }
 
+TEST(Worker, WhatItSaysBesideItsAnswersIsHandedOnWhole) {
+  std::string said;
+  WorkerOptions options = shell("echo begun >&2; cat; echo over >&2");
+  options.on_output = [&](std::string_view bytes) { said += bytes; };
+  {
+    Worker worker(options);
+    worker.request(Json::object(), 20);
+    ::kill(worker.pid(), SIGTERM);
+    error_of(worker, Json::object(), 20);
+  }
+  EXPECT_EQ(said.substr(0, 6), "begun\n");
+  said.clear();
+  options.argv = {"sh", "-c", "yes | head -c 300000 >&2; exit 3"};
+  Worker worker(options);
+  error_of(worker, Json::object(), 20);
+  EXPECT_EQ(said.size(), 300000u);
+}
+
+TEST(Worker, TimeAndDeathAreToldApart) {
+  Worker late(shell("sleep 100")), dead(shell("exit 3"));
+  EXPECT_THROW(late.request(Json::object(), 0.1), WorkerTimeout);
+  try {
+    dead.request(Json::object(), 20);
+    FAIL();
+  } catch (const WorkerTimeout&) {
+    FAIL();
+  } catch (const WorkerError&) {
+  }
+}
+
+TEST(Worker, VariablesOfItsEnvironmentAreBesideOurs) {
+  ::setenv("HONE_TEST_OURS", "ours", 1);
+  ::setenv("HONE_TEST_BOTH", "ours", 1);
+  WorkerOptions options = shell("echo $HONE_TEST_OURS $HONE_TEST_BOTH $HONE_TEST_NEW >&2; exit 1");
+  options.environment = {"HONE_TEST_BOTH=its", "HONE_TEST_NEW=its"};
+  Worker worker(options);
+  const std::string said = error_of(worker, Json::object(), 20);
+  EXPECT_NE(said.find("ours its its"), std::string::npos) << said;
+  ::unsetenv("HONE_TEST_OURS");
+  ::unsetenv("HONE_TEST_BOTH");
+}
+
 TEST(Worker, MemoryIsLimited) {
   WorkerOptions options = shell("ulimit -v >&2; exit 1");
   options.memory_bytes = int64_t{256} << 20;
