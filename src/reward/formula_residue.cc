@@ -20,8 +20,8 @@ uint64_t power_residue(uint64_t base, uint64_t exponent, uint64_t prime) {
 
 class ResidueEvaluator {
  public:
-  ResidueEvaluator(const Formula& formula, int which, int sign, StepBudget& budget)
-      : formula_(formula), prime_(kResiduePrimes[which]), which_(which), sign_(sign), budget_(budget) {}
+  ResidueEvaluator(const Formula& formula, ResiduePlace place, int sign, StepBudget& budget)
+      : formula_(formula), prime_(kResiduePrimes[place.which_prime]), place_(place), sign_(sign), budget_(budget) {}
 
   std::optional<uint64_t> of(int32_t index) {
     if (!budget_.take()) return {};
@@ -30,11 +30,11 @@ class ResidueEvaluator {
       case FormulaKind::number:
         return number(n.text);
       case FormulaKind::symbol:
-        return symbol_bits(n.text, which_) % prime_;
+        return symbol_bits(n.text, 2 * place_.point + place_.which_prime) % prime_;
       case FormulaKind::pi:
-        return symbol_bits("the number pi", which_) % prime_;
+        return symbol_bits("the number pi", place_.which_prime) % prime_;
       case FormulaKind::euler:
-        return symbol_bits("the number e", which_) % prime_;
+        return symbol_bits("the number e", place_.which_prime) % prime_;
       case FormulaKind::add:
         return sum(n);
       case FormulaKind::negate:
@@ -177,7 +177,8 @@ class ResidueEvaluator {
 
   const Formula& formula_;
   uint64_t prime_;
-  int which_, sign_;
+  ResiduePlace place_;
+  int sign_;
   StepBudget& budget_;
 };
 
@@ -197,8 +198,9 @@ uint64_t symbol_bits(const std::string& name, int point) {
   return bits ^ (bits >> 31);
 }
 
-std::optional<uint64_t> residue(const Formula& formula, int32_t node, int which_prime, int sign, StepBudget& budget) {
-  return ResidueEvaluator(formula, which_prime, sign, budget).of(node);
+std::optional<uint64_t> residue(const Formula& formula, int32_t node, ResiduePlace place, int sign,
+                                StepBudget& budget) {
+  return ResidueEvaluator(formula, place, sign, budget).of(node);
 }
 
 }  // namespace hone

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <limits>
 #include <numbers>
 #include <optional>
 #include <string>
@@ -19,7 +21,9 @@ namespace {
 
 constexpr int64_t kMaxSteps = 60'000;
 constexpr int kNumPoints = 4;
+constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
 using Kind = FormulaKind;
+using Complex = std::complex<double>;
 
 // One side of a comparison: a node of its formula, and what plus_minus stands for.
 struct Side {
@@ -173,26 +177,72 @@ class Comparison {
     return all;
   }
 
+  // Equations are the same when the differences of their sides, f and g, are but for a constant factor: f(p) g(q) is
+  // f(q) g(p) at any two points. Without unknowns all would be the same.
   Verdict compare_equations(Side a, Side b) {
-    std::complex<double> ratio = 0;
-    for (int point = 0; point < kNumPoints; ++point) {
-      const auto f = difference(a, point), g = difference(b, point);
-      if (!f || !g) return Verdict::undecided;
-      if (std::abs(*f) < 1e-9 || std::abs(*g) < 1e-9) return when(std::abs(*f) < 1e-9 && std::abs(*g) < 1e-9);
-      if (point == 0) {
-        ratio = *f / *g;
-      } else if (std::abs(*f / *g - ratio) > 1e-9 * std::abs(ratio)) {
-        return Verdict::wrong;
-      }
-    }
-    // equations without unknowns would all be the same
-    return contains(a, Kind::symbol) && contains(b, Kind::symbol) ? Verdict::right : Verdict::wrong;
+    if (!contains(a, Kind::symbol) || !contains(b, Kind::symbol)) return Verdict::wrong;
+    if (const auto exact = compare_equations_exactly(a, b)) return *exact;
+    return compare_equations_nearly(a, b);
   }
-  std::optional<std::complex<double>> difference(Side equation, int point) {
+
+  std::optional<Verdict> compare_equations_exactly(Side a, Side b) {
+    for (int which = 0; which < 2; ++which) {
+      const uint64_t prime = kResiduePrimes[which];
+      std::optional<uint64_t> f[2], g[2];
+      for (int point = 0; point < 2; ++point) {
+        f[point] = difference_residue(a, {which, point});
+        g[point] = difference_residue(b, {which, point});
+        if (!f[point] || !g[point]) return {};
+      }
+      const bool f_vanishes = *f[0] == 0 && *f[1] == 0, g_vanishes = *g[0] == 0 && *g[1] == 0;
+      if (f_vanishes != g_vanishes) return Verdict::wrong;
+      if (multiply_residues(*f[0], *g[1], prime) != multiply_residues(*f[1], *g[0], prime)) return Verdict::wrong;
+    }
+    return Verdict::right;
+  }
+  std::optional<uint64_t> difference_residue(Side equation, ResiduePlace place) {
+    const auto left = residue(*equation.formula, equation.get().children[0], place, equation.sign, budget_);
+    const auto right = residue(*equation.formula, equation.get().children[1], place, equation.sign, budget_);
+    if (!left || !right) return {};
+    const uint64_t prime = kResiduePrimes[place.which_prime];
+    return (*left + prime - *right) % prime;
+  }
+
+  // A bound that is not small against how far f and g move between the points decides nothing.
+  Verdict compare_equations_nearly(Side a, Side b) {
+    FormulaValue f0, g0;
+    bool f_vanishes = true, g_vanishes = true, decided = true;
+    for (int point = 0; point < kNumPoints; ++point) {
+      const FormulaValue f = difference(a, point), g = difference(b, point);
+      if (f.state != FormulaValue::State::known || g.state != FormulaValue::State::known) return Verdict::undecided;
+      f_vanishes = f_vanishes && std::abs(f.value) <= f.error;
+      g_vanishes = g_vanishes && std::abs(g.value) <= g.error;
+      if (point == 0) {
+        f0 = f, g0 = g;
+        continue;
+      }
+      const FormulaValue one = product(f, g0), other = product(f0, g);
+      const double error = one.error + other.error;
+      if (std::abs(one.value - other.value) > error) return Verdict::wrong;
+      const double moved =
+          std::abs(f.value - f0.value) * std::abs(g0.value) + std::abs(f0.value) * std::abs(g.value - g0.value);
+      decided = decided && error <= 1e-7 * moved;
+    }
+    if (f_vanishes || g_vanishes) return when(f_vanishes && g_vanishes);
+    return decided ? Verdict::right : Verdict::undecided;
+  }
+  FormulaValue difference(Side equation, int point) {
     const FormulaValue left = value(equation.child(0), point, std::numbers::pi);
     const FormulaValue right = value(equation.child(1), point, std::numbers::pi);
-    if (left.state != FormulaValue::State::known || right.state != FormulaValue::State::known) return {};
-    return left.value - right.value;
+    if (left.state != FormulaValue::State::known) return left;
+    if (right.state != FormulaValue::State::known) return right;
+    const Complex difference = left.value - right.value;
+    return {left.state, difference, left.error + right.error + kRounding * std::abs(difference)};
+  }
+  static FormulaValue product(const FormulaValue& a, const FormulaValue& b) {
+    const double size_a = std::abs(a.value), size_b = std::abs(b.value);
+    const double error = size_a * b.error + size_b * a.error + a.error * b.error + kRounding * size_a * size_b;
+    return {a.state, a.value * b.value, error};
   }
 
   static Verdict compare_words(Side a, Side b) {
@@ -318,8 +368,8 @@ class Comparison {
 
   std::optional<Verdict> compare_exactly(Side a, Side b) {
     for (int which = 0; which < 2; ++which) {
-      const auto x = residue(*a.formula, a.node, which, a.sign, budget_);
-      const auto y = residue(*b.formula, b.node, which, b.sign, budget_);
+      const auto x = residue(*a.formula, a.node, {which, 0}, a.sign, budget_);
+      const auto y = residue(*b.formula, b.node, {which, 0}, b.sign, budget_);
       if (!x || !y) return {};
       if (*x != *y) return Verdict::wrong;
     }

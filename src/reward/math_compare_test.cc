@@ -34,6 +34,30 @@ TEST(MathCompare, WhatCannotBeDecidedIsNotCalledWrong) {
   EXPECT_EQ(compare_answers("\\{" + upwards + "\\}", "\\{" + downwards + "\\}", {}), Verdict::undecided) << "budget";
 }
 
+TEST(MathCompare, EquationsAreComparedExactlyWhateverTheSizeOfTheirNumbers) {
+  const std::pair<const char*, const char*> other[] = {
+      {"x=50000", "x=50001"},         {"N=65536", "N=65537"},
+      {"y=x+100000", "y=x+100001"},   {"x=2^{100}", "x=7^{50}"},
+      {"x=10^{30}", "x=10^{30}+1"},   {"x=10^5\\sqrt{2}", "x=10^5\\sqrt{2}+1"},
+      {"\\sqrt{x}=\\sqrt{x}", "x=1"}, {"x=x", "x=1"},
+      {"y=\\pi x", "y=3x"},
+  };
+  for (const auto& [one, two] : other) {
+    EXPECT_EQ(compare_answers(one, two, {.tolerance = 0}), Verdict::wrong) << one << " | " << two;
+    EXPECT_EQ(compare_answers(two, one, {.tolerance = 0}), Verdict::wrong) << two << " | " << one;
+  }
+  const std::pair<const char*, const char*> same[] = {
+      {"2x=200000", "x=100000"},           {"x=x", "y=y"},
+      {"\\pi x = \\pi", "x = 1"},          {"\\sqrt{2} x = 10^5", "x = \\frac{10^5}{\\sqrt{2}}"},
+      {"y^2 - x^2 = 0", "(x-y)(x+y) = 0"},
+  };
+  for (const auto& [one, two] : same) {
+    EXPECT_EQ(compare_answers(one, two, {.tolerance = 0}), Verdict::right) << one << " | " << two;
+  }
+  EXPECT_EQ(compare_answers("x = 10^{14}\\sqrt{2}", "2x = 10^{14}\\sqrt{8}", {}), Verdict::undecided)
+      << "the bound of the error is as large as what the unknown moves";
+}
+
 TEST(MathCompare, ToleranceIsForDecimalsAlone) {
   EXPECT_EQ(compare_answers("3.1416", "\\pi", {}), Verdict::right);
   EXPECT_EQ(compare_answers("3.1416", "\\pi", {.tolerance = 0}), Verdict::wrong);
@@ -54,7 +78,7 @@ TEST(FormulaResidue, DependsOnTheValueAndNotOnTheForm) {
   const auto residue_of = [](const char* text) {
     const auto formula = parse_formula(text, Commas::thousands);
     StepBudget budget{1000};
-    return formula ? residue(*formula, formula->root, 0, 1, budget) : std::nullopt;
+    return formula ? residue(*formula, formula->root, {0, 0}, 1, budget) : std::nullopt;
   };
   EXPECT_EQ(residue_of("\\frac{1}{3} + \\frac16"), residue_of("0.5"));
   EXPECT_EQ(residue_of("7"), 7u);
