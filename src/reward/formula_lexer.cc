@@ -249,13 +249,19 @@ class Lexer {
       }
       if (!word.empty() && is_digit(word.front())) {
         if (!splice(word)) return false;
-      } else if (!word.empty()) {
-        add(LexemeKind::word, lower_ascii(word));
+      } else if (!without_brackets(word).empty()) {
+        add(LexemeKind::word, lower_ascii(without_brackets(word)));
       }
       word.clear();
       if (c == ',' || c == ';') add(LexemeKind::sign, ",");
     }
     return true;
+  }
+  // "\\text{12 (cm)}"
+  static std::string_view without_brackets(std::string_view word) {
+    if (word.starts_with('(')) word.remove_prefix(1);
+    if (word.ends_with(')')) word.remove_suffix(1);
+    return word;
   }
   bool splice(const std::string& content) {
     if (++splices_ > 200) return false;

@@ -56,9 +56,10 @@ class FormulaParser {
   void expect(std::string_view sign) {
     if (!take(sign)) fail();
   }
-  bool at_conjunction() const {
-    return next().kind == LexemeKind::word && (next().text == "and" || next().text == "or");
+  static bool is_conjunction(const Lexeme& lexeme) {
+    return lexeme.kind == LexemeKind::word && (lexeme.text == "and" || lexeme.text == "or");
   }
+  bool at_conjunction() const { return is_conjunction(next()); }
 
   int32_t list() {
     if (++depth_ > kMaxNesting) return fail();
@@ -77,8 +78,20 @@ class FormulaParser {
   int32_t item() {
     if (next().kind == LexemeKind::word && quantity(next().text).empty() && !at_conjunction()) return words();
     const int32_t value = relation();
+    if (at_bracketed_unit()) {
+      ++at_;
+      const std::string name = unit();
+      expect(")");
+      return add(Kind::with_unit, {value}, name);
+    }
     if (next().kind != LexemeKind::word || at_conjunction()) return value;
     return add(Kind::with_unit, {value}, unit());
+  }
+  // "12 (cm)"
+  bool at_bracketed_unit() const {
+    if (!next_is("(") || at_ + 1 >= lexemes_.size()) return false;
+    const Lexeme& first = lexemes_[at_ + 1];
+    return first.kind == LexemeKind::word && !is_conjunction(first) && quantity(first.text).empty();
   }
 
   int32_t words() {
@@ -157,7 +170,7 @@ class FormulaParser {
   int32_t product_or_sign() { return next_is("-") ? signed_product() : product(); }
 
   bool begins_factor() const {
-    if (ended()) return false;
+    if (ended() || at_bracketed_unit()) return false;
     const Lexeme& lexeme = next();
     if (lexeme.kind == LexemeKind::word) return !quantity(lexeme.text).empty();
     if (lexeme.kind != LexemeKind::sign) return true;
@@ -193,27 +206,44 @@ class FormulaParser {
     const FormulaNode& n = node(index);
     return n.kind == Kind::number && !n.brackets && n.text.find_first_of(".e") == std::string::npos;
   }
-  // What stands beside a value without a sign: a mixed number's fraction, or a factor.
+  // What stands beside a value without a sign is a factor.
   int32_t beside(int32_t value) {
-    const bool was_whole = is_whole(value);
-    const bool by_command = next_is("frac");
-    const bool number = next().kind == LexemeKind::number && node(value).kind == Kind::number;
-    const int32_t second = factor();
-    if (number && !(was_whole && is_whole(second) && next_is("/"))) return fail();  // "3 4"
-    if (number) {                                                                   // "3 1/2"
-      ++at_;
-      const int32_t below = factor();
-      if (!is_whole(below)) return fail();
-      return add(Kind::add, {value, add(Kind::divide, {second, below})});
+    if (next().kind == LexemeKind::number && node(value).kind == Kind::number) return fail();  // "3 4"
+    return add(Kind::multiply, {value, factor()});
+  }
+
+  static bool is_whole_lexeme(const Lexeme& lexeme) {
+    return lexeme.kind == LexemeKind::number && lexeme.text.find_first_of(".e") == std::string::npos;
+  }
+  // Whether a fraction of whole numbers follows: "\frac{1}{2}", "\frac12", "1/2".
+  bool at_whole_fraction() const {
+    const auto is_whole_at = [&](size_t at) { return at < lexemes_.size() && is_whole_lexeme(lexemes_[at]); };
+    const auto is_at = [&](size_t at, const char* sign) { return at < lexemes_.size() && lexemes_[at].is(sign); };
+    if (is_whole_at(at_)) return is_at(at_ + 1, "/") && is_whole_at(at_ + 2);
+    if (!next_is("frac")) return false;
+    size_t at = at_ + 1, digit = 0;
+    for (int argument = 0; argument < 2; ++argument) {
+      if (is_at(at, "{")) {
+        if (!is_whole_at(at + 1) || !is_at(at + 2, "}")) return false;
+        at += 3;
+      } else {
+        if (!is_whole_at(at)) return false;
+        if (++digit == lexemes_[at].text.size()) ++at, digit = 0;
+      }
     }
-    const FormulaNode& fraction = node(second);
-    const bool mixed = was_whole && by_command && fraction.kind == Kind::divide && is_whole(fraction.children[0]) &&
-                       is_whole(fraction.children[1]);
-    return add(mixed ? Kind::add : Kind::multiply, {value, second});
+    return true;
+  }
+  // A mixed number is one number: signs behind it are of the whole, "16\frac{2}{3}\%".
+  int32_t with_fraction(int32_t whole) {
+    if (next_is("frac")) return add(Kind::add, {whole, primary()});
+    const int32_t above = primary();
+    expect("/");
+    return add(Kind::add, {whole, add(Kind::divide, {above, primary()})});
   }
 
   int32_t factor() {
     int32_t value = primary();
+    if (is_whole(value) && at_whole_fraction()) value = with_fraction(value);
     while (!ended()) {
       if (take("!")) {
         value = add(Kind::factorial, {value});

@@ -62,7 +62,7 @@ class Evaluator {
       case FormulaKind::binomial:
         return binary(n);
       default:
-        return no_value(State::unknown);
+        return no_value(State::none);
     }
   }
 
@@ -70,7 +70,8 @@ class Evaluator {
   Complex symbol_value(const std::string& name) const {
     const auto bits = static_cast<double>(symbol_bits(name, point_) >> 11) * 0x1p-53;  // [0, 1)
     const double size = 0.3 + 1.4 * bits;
-    const bool negative = point_ >= 2 && (symbol_bits(name, point_) & 1) != 0;
+    const bool minus = (symbol_bits(name, 2) & 1) != 0;
+    const bool negative = point_ == 2 ? minus : point_ == 3 && !minus;
     return negative ? -size : size;
   }
 

@@ -15,14 +15,15 @@ struct StepBudget {
 };
 
 struct FormulaValue {
-  // unknown = the budget is used up, a number leaves the range of double, or there is no value at all (a list, say)
-  enum class State { known, undefined, unknown } state = State::known;
+  // undefined = division by zero and the like; unknown = the budget is used up, or a number leaves the range of double;
+  // none = it is no number at all: a list, words, a relation
+  enum class State { known, undefined, unknown, none } state = State::known;
   std::complex<double> value;
   double error = 0;  // bound of |value - true value|
 };
 
-// Symbols get values that depend on their names and on `point`: 0 and 1 all positive, 2 and 3 of both signs. `sign` is
-// what plus_minus stands for, `pi` what stands for pi.
+// Symbols get values that depend on their names and on `point`: at 0 and 1 all are positive, at 2 some are negative,
+// and at 3 the others. `sign` is what plus_minus stands for, `pi` what stands for pi.
 FormulaValue evaluate(const Formula& formula, int32_t node, int point, int sign, double pi, StepBudget& budget);
 
 }  // namespace hone

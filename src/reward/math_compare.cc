@@ -82,6 +82,16 @@ std::string written_fraction(const Side& side) {
   return below.starts_with('-') ? turned(above) + "/" + below.substr(1) : above + "/" + below;
 }
 
+Side last_child(const Side& side) { return side.child(side.num_children() - 1); }
+// "x = 5" and not "x < 5".
+bool says_value(const Side& relation) { return relation.get().text.find_first_of("<>!") == std::string::npos; }
+Side value_of(Side side) {
+  while (side.get().kind == Kind::relation && says_value(side)) side = last_child(side);
+  return side;
+}
+bool is_number(const Side& side) { return side.get().kind <= Kind::with_unit; }
+bool is_none(const FormulaValue& value) { return value.state == FormulaValue::State::none; }
+
 // What an answer is a list of.
 struct Elements {
   std::vector<Side> sides;
@@ -115,12 +125,15 @@ class Comparison {
       const auto percent = [](const Side& s) { return s.get().kind == Kind::with_unit && s.get().text == "percent"; };
       const Verdict plain = compare(unit_a ? a.child(0) : a, unit_b ? b.child(0) : b);
       if (plain == Verdict::right || percent(a) == percent(b)) return plain;
-      return percent(a) ? compare_hundredths(a.child(0), b) : compare_hundredths(b.child(0), a);
+      const Side number = value_of(percent(a) ? b : a);
+      return is_number(number) ? compare_hundredths((percent(a) ? a : b).child(0), number) : plain;
     }
     const bool percent_a = a.get().kind == Kind::percent, percent_b = b.get().kind == Kind::percent;
     if (percent_a == percent_b) return percent_a ? std::optional(compare(a.child(0), b.child(0))) : std::nullopt;
     const Verdict plain = compare(percent_a ? a.child(0) : a, percent_b ? b.child(0) : b);
-    return plain == Verdict::right ? plain : compare_numbers(a, b);  // 50% is 50, and 0.5
+    const Side number = value_of(percent_a ? b : a);
+    if (plain == Verdict::right || !is_number(number)) return plain;
+    return compare_numbers(percent_a ? a : b, number);  // 50% is 50, and 0.5
   }
   Verdict compare_hundredths(Side percent, Side other) {
     Formula scaled = *percent.formula;
@@ -133,15 +146,11 @@ class Comparison {
     const bool both = a.get().kind == Kind::relation && b.get().kind == Kind::relation;
     if (!both) {
       const Side relation = a.get().kind == Kind::relation ? a : b, other = a.get().kind == Kind::relation ? b : a;
-      const std::string& signs = relation.get().text;
-      const bool says_value = signs.find_first_of("<>!") == std::string::npos;
-      return says_value ? compare(relation.child(relation.num_children() - 1), other) : Verdict::wrong;
+      return says_value(relation) ? compare(last_child(relation), other) : Verdict::wrong;
     }
     const bool equations = a.get().text == "=" && b.get().text == "=";
     if (a.num_children() != b.num_children()) {
-      const bool chains = a.get().text.find_first_of("<>!") == std::string::npos &&
-                          b.get().text.find_first_of("<>!") == std::string::npos;
-      return chains ? compare(a.child(a.num_children() - 1), b.child(b.num_children() - 1)) : Verdict::wrong;
+      return says_value(a) && says_value(b) ? compare(last_child(a), last_child(b)) : Verdict::wrong;
     }
     if (a.get().text == b.get().text) {
       const Verdict as_given = compare_sides(a, b, false);
@@ -214,6 +223,7 @@ class Comparison {
     bool f_vanishes = true, g_vanishes = true, decided = true;
     for (int point = 0; point < kNumPoints; ++point) {
       const FormulaValue f = difference(a, point), g = difference(b, point);
+      if (is_none(f) || is_none(g)) return Verdict::wrong;  // of lists: they have been compared side by side
       if (f.state != FormulaValue::State::known || g.state != FormulaValue::State::known) return Verdict::undecided;
       f_vanishes = f_vanishes && std::abs(f.value) <= f.error;
       g_vanishes = g_vanishes && std::abs(g.value) <= g.error;
@@ -344,7 +354,6 @@ class Comparison {
   Verdict compare_element(Side a, Side b) {
     const bool settled = contains(a, Kind::plus_minus) || contains(b, Kind::plus_minus);
     if (!settled) return compare(a, b);
-    const auto value_of = [](Side s) { return s.get().kind == Kind::relation ? s.child(s.num_children() - 1) : s; };
     return compare_numbers(value_of(a), value_of(b));
   }
 
@@ -385,6 +394,8 @@ class Comparison {
     const bool constant = !contains(a, Kind::symbol) && !contains(b, Kind::symbol);
     for (int point = 0; point < (constant ? 1 : kNumPoints); ++point) {
       const FormulaValue x = value(a, point, pi), y = value(b, point, pi);
+      if (is_none(x) != is_none(y)) return Verdict::wrong;  // a number and a list, say
+      if (is_none(x)) return Verdict::undecided;
       if (x.state == FormulaValue::State::unknown || y.state == FormulaValue::State::unknown) return Verdict::undecided;
       if (x.state != y.state) return Verdict::wrong;
       if (x.state == FormulaValue::State::undefined) continue;

@@ -58,6 +58,52 @@ TEST(MathCompare, EquationsAreComparedExactlyWhateverTheSizeOfTheirNumbers) {
       << "the bound of the error is as large as what the unknown moves";
 }
 
+void expect_both_ways(Verdict verdict, std::initializer_list<std::pair<const char*, const char*>> pairs) {
+  for (const auto& [one, two] : pairs) {
+    EXPECT_EQ(compare_answers(one, two, {}), verdict) << one << " | " << two;
+    EXPECT_EQ(compare_answers(two, one, {}), verdict) << two << " | " << one;
+  }
+}
+
+TEST(MathCompare, AnAnswerOfAnotherKindIsWrongAndNotUndecided) {
+  expect_both_ways(Verdict::wrong, {{"50\\%", "(1,2)"},
+                                    {"50\\%", "x = (1,2)"},
+                                    {"50 percent", "(1,2)"},
+                                    {"(1,2)^2", "5"},
+                                    {"\\sqrt{2}", "3 \\cdot (1,2)"},
+                                    {"A = (1,2)", "A = (1,3)"},
+                                    {"\\{1\\} + 1", "x"},
+                                    {"12 (m)", "12 (cm)"},
+                                    {"50\\%", "\\text{half}"}});
+  expect_both_ways(Verdict::right, {{"50\\%", "x = 0.5"},
+                                    {"x = 50\\%", "0.5"},
+                                    {"50 percent", "x = 0.5"},
+                                    {"12 (cm)", "12"},
+                                    {"12 (square feet)", "12 \\text{ ft}^2"},
+                                    {"12 \\text{ (cm)}", "12 \\text{ cm}"}});
+}
+
+// Each symbol is negative at one of the points.
+TEST(MathCompare, ARootOfASquareIsNoSymbol) {
+  for (const char* symbol : {"a", "b", "c", "h", "k", "L", "m", "n", "r", "s", "t", "w", "x", "y", "z", "\\theta"}) {
+    const std::string text = symbol;
+    EXPECT_EQ(compare_answers("\\sqrt{" + text + "^2}", text, {}), Verdict::wrong) << symbol;
+    EXPECT_EQ(compare_answers("\\sqrt{" + text + "^2}", "|" + text + "|", {}), Verdict::right) << symbol;
+  }
+}
+
+TEST(MathCompare, ASignBehindAMixedNumberIsOfTheWhole) {
+  expect_both_ways(Verdict::right, {{"16\\frac{2}{3}\\%", "\\frac{1}{6}"},
+                                    {"16\\frac23\\%", "16.6667\\%"},
+                                    {"2 1/2 %", "0.025"},
+                                    {"\\sin 22\\frac{1}{2}^\\circ", "\\sin \\frac{\\pi}{8}"},
+                                    {"3\\frac{1}{2} \\text{ cm}", "3.5"},
+                                    {"-2\\frac{1}{4}", "-\\frac{9}{4}"},
+                                    {"3\\frac{x}{2}", "1.5x"},
+                                    {"(3)\\frac{1}{2}", "\\frac{3}{2}"}});
+  expect_both_ways(Verdict::wrong, {{"16\\frac{2}{3}\\%", "16.00667"}, {"3 4", "7"}, {"3 4/", "3"}});
+}
+
 TEST(MathCompare, ToleranceIsForDecimalsAlone) {
   EXPECT_EQ(compare_answers("3.1416", "\\pi", {}), Verdict::right);
   EXPECT_EQ(compare_answers("3.1416", "\\pi", {.tolerance = 0}), Verdict::wrong);
