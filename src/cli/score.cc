@@ -212,7 +212,7 @@ int run_score(const ScoreArgs& args) {
   const Scorer* other = recorded ? nullptr : scorer_named("--audit", args.audit);
   Rows rows(args, scorer_named("--scorer", args.scorer));
   rows.read([](const Place&, const AnswerRow& row, const Scorer& scorer) {  // faults come first, all of them
-    if (const auto fault = scorer.find_fault(row.ground_truth)) throw Error("ground truth: " + *fault);
+    if (const auto fault = find_fault(scorer, row.ground_truth)) throw Error("ground truth: " + *fault);
   });
   std::map<std::pair<std::string, std::string>, Tally> tallies;
   rows.read([&](const Place& place, const AnswerRow& row, const Scorer& scorer) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "io/utf8.h"
 #include "reward/arithmetic.h"
 #include "reward/countdown.h"
 #include "reward/exact_match.h"
@@ -65,24 +66,30 @@ Score summed(Score score, const Answer& answer, const ScoringRules& rules) {
 }  // namespace
 
 const std::vector<Scorer>& scorers() {
+  using Text = std::string_view;
+  static const auto as_it_is = [](Text truth) { return std::string(truth); };
+  static const auto boxed = [](Text truth) { return fmt::format("\\boxed{{{}}}", truth); };
   static const std::vector<Scorer> kScorers = {
       {"arithmetic", "what follows the last '=', of an answer that ended",
        [](const Answer& a) { return score_arithmetic(a.text, a.ground_truth, a.finish); }, find_arithmetic_fault},
       {"countdown", "an expression of the given numbers in <answer> tags", of_texts<score_countdown>,
        find_countdown_fault},
       {"exact_match", "the whole answer, or what stands in <answer> tags", of_texts<score_exact_match>,
-       find_exact_match_fault},
+       find_exact_match_fault, as_it_is},
       {"geo3k", "0.9 for the last box, as it is written, and 0.1 for the form with <think>", of_texts<score_geo3k>,
-       find_exact_match_fault},
-      {"gsm8k", "the number behind the last \"#### \"", of_texts<score_gsm8k>, find_gsm8k_fault},
-      {"gsm8k_flexible", "the last number of the answer", of_texts<score_gsm8k_flexible>, find_gsm8k_fault},
-      {"math", "the last box, in the normal form of the MATH data", of_texts<score_math>, find_exact_match_fault},
+       find_exact_match_fault, boxed},
+      {"gsm8k", "the number behind the last \"#### \"", of_texts<score_gsm8k>, find_gsm8k_fault,
+       [](Text truth) { return fmt::format("#### {}", truth); }},
+      {"gsm8k_flexible", "the last number of the answer", of_texts<score_gsm8k_flexible>, find_gsm8k_fault, as_it_is},
+      {"math", "the last box, in the normal form of the MATH data", of_texts<score_math>, find_exact_match_fault,
+       boxed},
       {"math_dapo", "what follows the last \"Answer:\", in Minerva's normal form; 1 or -1", of_texts<score_math_dapo>,
-       find_exact_match_fault},
+       find_exact_match_fault, [](Text truth) { return fmt::format("Answer: {}", truth); }},
       {"math_dapo_strict", "the last box, byte for byte; 1 or -1", of_texts<score_math_dapo_strict>,
-       find_exact_match_fault},
+       find_exact_match_fault, boxed},
       {"multiple_choice", "the letter that is chosen", of_texts<score_multiple_choice>, find_multiple_choice_fault},
-      {"prime_math", "the marked answer, compared as mathematics", of_texts<score_prime_math>, find_exact_match_fault},
+      {"prime_math", "the marked answer, compared as mathematics", of_texts<score_prime_math>, find_exact_match_fault,
+       boxed},
       {"search_em", "what stands in <answer> tags, without case, punctuation and articles", of_texts<score_search_em>,
        find_search_em_fault},
   };
@@ -152,6 +159,15 @@ Score score(const Answer& answer, const ScoringRules& rules) {
   return rules.is_sum() ? finite_or_absent(summed(std::move(result), answer, rules)) : result;
 }
 
+std::optional<std::string> find_fault(const Scorer& scorer, std::string_view ground_truth) {
+  if (auto fault = scorer.find_unreadable(ground_truth)) return fault;
+  if (scorer.repeat == nullptr) return {};
+  const std::string answer = scorer.repeat(ground_truth);
+  const Score score = score_with(scorer, {"", answer, ground_truth});
+  if (score.verdict == Verdict::right) return {};
+  return fmt::format("no answer can be right: {} says of \"{}\": {}", scorer.name, io::visible(answer), score.reason);
+}
+
 void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, const ScoringRules& rules) {
   struct Unknown {
     int64_t first_line = 0, num_rows = 0;
@@ -162,7 +178,7 @@ void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, con
     if (scorer == nullptr) {
       Unknown& entry = unknown[{prompt.file, prompt.data_source}];
       if (entry.num_rows++ == 0) entry.first_line = prompt.line;
-    } else if (const auto fault = scorer->find_fault(prompt.ground_truth)) {
+    } else if (const auto fault = find_fault(*scorer, prompt.ground_truth)) {
       faults.add(fmt::format("{}:{}: ground truth of {}: {}", prompt.file, prompt.line, prompt.data_source, *fault));
     }
   }

@@ -28,9 +28,14 @@ struct Scorer {
   std::string_view name;
   std::string_view what;  // one line for people
   Score (*score)(const Answer& answer);
-  // What is wrong with a ground truth, or nothing.
-  std::optional<std::string> (*find_fault)(std::string_view ground_truth);
+  // Why a ground truth cannot be read, or nothing.
+  std::optional<std::string> (*find_unreadable)(std::string_view ground_truth);
+  // The answer that repeats the ground truth behind the scorer's mark; null where a ground truth is no answer.
+  std::string (*repeat)(std::string_view ground_truth) = nullptr;
 };
+
+// What is wrong with a ground truth, or nothing: it cannot be read, or not even the answer that repeats it is right.
+std::optional<std::string> find_fault(const Scorer& scorer, std::string_view ground_truth);
 
 const std::vector<Scorer>& scorers();
 const Scorer* find_scorer(std::string_view name);  // nullptr: there is none
@@ -66,7 +71,7 @@ Score score_with(const Scorer& scorer, const Answer& answer);
 Score finite_or_absent(Score given);
 
 // Before a run starts: adds data sources without scorer (once for each file, with the number of rows) and rows whose
-// ground truth their scorer cannot read.
+// ground truth has a fault.
 void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, const ScoringRules& rules = {});
 
 }  // namespace hone

@@ -182,6 +182,60 @@ TEST(Scorer, NamesWhatCannotBeScoredInOneGo) {
   EXPECT_THROW(score({"mine", "", "", FinishReason::end}), Bug);
 }
 
+TEST(Scorer, AGroundTruthThatNoAnswerMatchesIsAFault) {
+  struct Row {
+    const char *scorer, *truth;
+    bool good;
+  };
+  const Row table[] = {
+      {"gsm8k", "72", true},
+      {"gsm8k", "-1,234.5", true},
+      {"gsm8k", "72.", false},
+      {"gsm8k", "$72", false},
+      {"gsm8k", "72 apples", false},
+      {"gsm8k", "36 + 36 = 72\n#### 72", false},
+      {"gsm8k_flexible", "72", true},
+      {"gsm8k_flexible", "72%", false},
+      {"math", "\\{1, \\frac12\\}", true},
+      {"math", "\\boxed{5}", false},
+      {"math", "5}", false},
+      {"math", "\\frac{1}{2", false},
+      {"math_dapo_strict", "5", true},
+      {"math_dapo_strict", "\\boxed{5}", false},
+      {"math_dapo", " 5", true},
+      {"math_dapo", "\\boxed{5}", true},
+      {"math_dapo", "5\n6", false},
+      {"prime_math", "\\text{no formula at all} \\foo", true},
+      {"prime_math", "so \\boxed{5}", false},
+      {"geo3k", "5 \\sqrt{2}", true},
+      {"geo3k", "5}", false},
+      {"exact_match", "a\nb", true},
+      {"exact_match", "<answer>a</answer>", false},
+      {"search_em", R"({"target": ["Paris", "City of Light"]})", true},
+      {"search_em", R"({"target": ["Paris", "the"]})", false},
+      {"search_em", R"({"target": []})", false},
+      {"search_em", "a </answer> b", false},
+      {"multiple_choice", "(B) Paris", true},
+      {"multiple_choice", "B and C", false},
+  };
+  for (const auto& [name, truth, good] : table) {
+    const auto fault = find_fault(*find_scorer(name), truth);
+    EXPECT_EQ(!fault, good) << name << ", " << truth << ": " << fault.value_or("");
+  }
+  io::Faults faults;
+  find_unscorable({{.ids = {1},
+                    .text = "",
+                    .data_source = "openai/gsm8k",
+                    .ground_truth = "72 apples",
+                    .file = "d.jsonl",
+                    .line = 3}},
+                  faults);
+  ASSERT_EQ(faults.list().size(), 1u);
+  EXPECT_EQ(
+      faults.list()[0],
+      "d.jsonl:3: ground truth of openai/gsm8k: no answer can be right: gsm8k says of \"#### 72 apples\": wrong: 72");
+}
+
 TEST(Routes, AreThoseOfVerlAndTheRunsOwnComeFirst) {
   const std::pair<const char*, const char*> table[] = {
       {"openai/gsm8k", "gsm8k"},          {"lighteval/MATH", "math"},   {"DigitalLearningGmbH/MATH-lighteval", "math"},

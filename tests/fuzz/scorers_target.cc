@@ -17,7 +17,7 @@ void run(std::string_view text) {
   const std::string_view answer = text.substr(0, tab);
   const std::string_view truth = tab == std::string_view::npos ? "42" : text.substr(tab + 1);
   for (const Scorer& scorer : scorers()) {
-    const bool readable = !scorer.find_fault(truth);
+    const bool readable = !find_fault(scorer, truth);
     const Score score = score_with(scorer, {"", answer, truth});
     FUZZ_CHECK(!score.value || std::isfinite(*score.value), std::string(scorer.name));
     FUZZ_CHECK(score.verdict.has_value() || !readable, std::string(scorer.name) + ": " + score.reason);
