@@ -127,6 +127,7 @@ struct DataMakeArgs {
   uint64_t seed = 1;
   int64_t train = 0, held_out = 0, sft = 0;  // 0: the task's own
   int digits = 3;
+  std::string difficulty;  // empty: the task's own
 };
 int run_data_make(const DataMakeArgs& args);
 

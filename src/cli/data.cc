@@ -3,33 +3,69 @@
 #include "core/error.h"
 #include "prompts/arithmetic_task.h"
 #include "prompts/countdown_task.h"
+#include "prompts/word_problem_task.h"
 
 namespace hone::cli {
+
+namespace {
+
+void set_sizes(const DataMakeArgs& args, TaskSizes& sizes) {
+  if (args.train > 0) sizes.train = args.train;
+  if (args.held_out > 0) sizes.val = args.held_out;
+  if (args.sft > 0) sizes.sft = args.sft;
+}
+
+// Options of a task with a difficulty: the task's own where the command line says nothing.
+template <class Options>
+Options options_of(const DataMakeArgs& args) {
+  Options options;
+  set_sizes(args, options.sizes);
+  options.seed = args.seed;
+  return options;
+}
+
+Task make_arithmetic_of(const DataMakeArgs& args) {
+  auto options = options_of<ArithmeticOptions>(args);
+  options.digits = args.digits;
+  if (!args.difficulty.empty()) {
+    const DifficultyRange range = parse_difficulty(args.difficulty);
+    check_difficulty("arithmetic", range, 9);
+    if (range.first != range.last) {
+      throw Error("arithmetic: one difficulty", "its operands all have the same number of digits");
+    }
+    options.digits = range.first;
+  }
+  Task task = make_arithmetic(options);
+  write_arithmetic_tokenizer(args.out);
+  return task;
+}
+
+Task make_countdown_of(const DataMakeArgs& args) {
+  auto options = options_of<CountdownOptions>(args);
+  if (!args.difficulty.empty()) options.difficulty = parse_difficulty(args.difficulty);
+  return make_countdown(options);
+}
+
+Task make_word_problems_of(const DataMakeArgs& args) {
+  auto options = options_of<WordProblemOptions>(args);
+  if (!args.difficulty.empty()) options.difficulty = parse_difficulty(args.difficulty);
+  return make_word_problems(options);
+}
+
+Task make_task(const DataMakeArgs& args) {
+  if (args.task == "arithmetic") return make_arithmetic_of(args);
+  if (args.task == "countdown") return make_countdown_of(args);
+  if (args.task == "word_problems") return make_word_problems_of(args);
+  throw Error(fmt::format("'{}' is no task", args.task), "arithmetic, countdown or word_problems");
+}
+
+}  // namespace
 
 int run_data_make(const DataMakeArgs& args) {
   for (const int64_t size : {args.train, args.held_out, args.sft}) {
     if (size < 0 || size > 10'000'000) throw Error(fmt::format("sizes: expected 0 to 10000000, found {}", size));
   }
-  TaskSizes sizes;
-  if (args.train > 0) sizes.train = args.train;
-  if (args.held_out > 0) sizes.val = args.held_out;
-  if (args.sft > 0) sizes.sft = args.sft;
-  Task task;
-  if (args.task == "arithmetic") {
-    ArithmeticOptions options;
-    options.digits = args.digits;
-    options.sizes = sizes;
-    options.seed = args.seed;
-    task = make_arithmetic(options);
-    write_arithmetic_tokenizer(args.out);
-  } else if (args.task == "countdown") {
-    CountdownOptions options;
-    options.sizes = sizes;
-    options.seed = args.seed;
-    task = make_countdown(options);
-  } else {
-    throw Error(fmt::format("'{}' is no task", args.task), "arithmetic or countdown");
-  }
+  const Task task = make_task(args);
   write_task(args.out, task);
   fmt::print("{}: train.jsonl {} prompts, val.jsonl {} held-out prompts, sft.jsonl {} worked examples\n", args.out,
              task.train.size(), task.val.size(), task.sft.size());

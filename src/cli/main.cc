@@ -255,14 +255,17 @@ void add_score(CLI::App& app, ScoreArgs& a, int& exit_code) {
 
 void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   CLI::App* data = app.add_subcommand("data", "data sets")->require_subcommand(1);
-  CLI::App* m = add(*data, "make", "make a task's data: arithmetic, countdown", a.data, run_data_make, exit_code);
-  m->add_option("task", a.data.task, "arithmetic or countdown")->required();
+  CLI::App* m =
+      add(*data, "make", "make a task's data: arithmetic, countdown, word_problems", a.data, run_data_make, exit_code);
+  m->add_option("task", a.data.task, "arithmetic, countdown or word_problems")->required();
   m->add_option("--out", a.data.out, "folder")->required();
   m->add_option("--seed", a.data.seed, "of the data")->capture_default_str();
   m->add_option("--train", a.data.train, "prompts for RL (0: the task's own number)");
   m->add_option("--held-out", a.data.held_out, "held-out prompts (0: the task's own number)");
   m->add_option("--sft", a.data.sft, "worked examples for SFT (0: the task's own number)");
   m->add_option("--digits", a.data.digits, "arithmetic: digits of the operands")->capture_default_str();
+  m->add_option("--difficulty", a.data.difficulty,
+                "word_problems: steps, 1 to 3; countdown: 1 to 4; arithmetic: digits; one number, or a range as 1-3");
 
   add_score(app, a.score, exit_code);
 

@@ -1,6 +1,7 @@
 #include "prompts/countdown_task.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "core/error.h"
@@ -70,6 +71,12 @@ std::string prompt_text(const std::vector<int64_t>& numbers, int64_t target) {
       list, target);
 }
 
+struct Level {
+  int min_numbers, max_numbers;
+  int64_t max_number, max_target;
+};
+constexpr Level kLevels[] = {{3, 3, 60, 200}, {3, 4, 99, 999}, {4, 5, 99, 999}, {5, 6, 99, 999}};
+
 void check_range(const char* name, int64_t value, int64_t first, int64_t last) {
   if (value >= first && value <= last) return;
   throw Error(fmt::format("countdown: {} is {}", name, value), fmt::format("it goes from {} to {}", first, last));
@@ -82,17 +89,25 @@ Task make_countdown(const CountdownOptions& options) {
   check_range("min_numbers", options.min_numbers, 2, options.max_numbers);
   check_range("max_number", options.max_number, 1, 1000);
   check_range("max_target", options.max_target, 1, 1'000'000);
-  const auto make = [&](Dice& dice, int64_t) -> std::optional<TaskItem> {
-    std::vector<int64_t> numbers(static_cast<size_t>(dice.between(options.min_numbers, options.max_numbers)));
-    for (int64_t& n : numbers) n = dice.between(1, options.max_number);
-    const int64_t max_value = std::max(options.max_target, options.max_number);  // on the way
+  if (options.difficulty) check_difficulty("countdown", *options.difficulty, std::size(kLevels));
+  const auto make = [&](Dice& dice, int64_t index) -> std::optional<TaskItem> {
+    Level level{options.min_numbers, options.max_numbers, options.max_number, options.max_target};
+    int difficulty = 0;
+    if (options.difficulty) {
+      difficulty = options.difficulty->of_item(index);
+      level = kLevels[difficulty - 1];
+    }
+    std::vector<int64_t> numbers(static_cast<size_t>(dice.between(level.min_numbers, level.max_numbers)));
+    for (int64_t& n : numbers) n = dice.between(1, level.max_number);
+    const int64_t max_value = std::max(level.max_target, level.max_number);  // on the way
     const auto solution = solve(dice, numbers, max_value);
-    if (!solution || solution->value < 1 || solution->value > options.max_target) return {};
+    if (!solution || solution->value < 1 || solution->value > level.max_target) return {};
     io::Json list = io::Json::array();
     for (const int64_t n : numbers) list.push_back(n);
     TaskItem item{.prompt = prompt_text(numbers, solution->value),
                   .response = "<answer>" + solution->text + "</answer>",
                   .ground_truth = io::Json::object({{"target", solution->value}, {"numbers", std::move(list)}}),
+                  .difficulty = difficulty,
                   .operands = std::move(numbers)};
     std::sort(item.operands.begin(), item.operands.end());
     return item;

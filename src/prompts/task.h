@@ -16,15 +16,27 @@ struct TaskSizes {
   int64_t total() const { return train + val + sft; }
 };
 
+// How hard the items of a task are: each from first to last, in turn. What a number means is the task's own.
+struct DifficultyRange {
+  int first = 1, last = 1;
+  int of_item(int64_t index) const { return first + static_cast<int>(index % (last - first + 1)); }
+};
+// "2" or "1-3". Raises Error for anything else.
+DifficultyRange parse_difficulty(const std::string& text);
+// Raises Error when the range is not within 1 to `most`.
+void check_difficulty(const char* task, const DifficultyRange& range, int most);
+
 struct TaskItem {
   std::string prompt;
   std::string response;  // a right answer
   io::Json ground_truth;
+  int difficulty = 0;             // 0: not told
   std::vector<int64_t> operands;  // in an order of their own: what makes two items the same
 };
 
 struct Task {
   std::string data_source;
+  bool chat = false;  // prompts are written as a message of the user
   std::vector<TaskItem> train, val, sft;
 };
 

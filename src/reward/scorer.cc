@@ -107,6 +107,7 @@ const std::vector<Route>& routes() {
   static const std::vector<Route> kRoutes = {
       {"hone/arithmetic", "arithmetic"},
       {"hone/countdown", "countdown"},
+      {"hone/word_problems", "gsm8k_flexible"},
       {"openai/gsm8k", "gsm8k"},
       {"lighteval/MATH", "math"},
       {"DigitalLearningGmbH/MATH-lighteval", "math"},

@@ -11,6 +11,7 @@
 #include "prompts/countdown_task.h"
 #include "prompts/prompt_set.h"
 #include "prompts/sft_set.h"
+#include "prompts/word_problem_task.h"
 #include "reward/scorer.h"
 
 namespace hone {
@@ -46,6 +47,38 @@ TEST_F(MadeData, SolutionsAreRight) {
   for (const int digits : {2, 3, 6, 9}) expect_scored(make_arithmetic({.digits = digits, .sizes = sizes}));
   expect_scored(make_countdown({.sizes = sizes}));
   expect_scored(make_countdown({.min_numbers = 6, .max_numbers = 6, .max_number = 1000, .sizes = sizes}));
+  for (const int level : {1, 2, 3, 4}) {
+    expect_scored(make_countdown({.difficulty = DifficultyRange{level, level}, .sizes = sizes}));
+  }
+  expect_scored(make_word_problems({.sizes = sizes}));
+}
+
+// Before training the number may stand anywhere; after it, behind the hashes.
+TEST_F(MadeData, WordProblemsAreScoredByTheLastNumberHoweverItIsSaid) {
+  const auto value = [](const char* answer) {
+    return score({"hone/word_problems", answer, "17", FinishReason::end}).value;
+  };
+  for (const char* right : {"12 + 5 = 17\n#### 17", "#### 17.", "Mia has 17 apples now.", "The answer is **17**",
+                            "\\boxed{17}", "12 + 5 = <<12+5=17>>17", "so it is $17"}) {
+    EXPECT_EQ(value(right), 1.0f) << right;
+  }
+  for (const char* wrong : {"17 + 5 = 22", "#### 18", "I do not know", "", "#### 117"}) EXPECT_EQ(value(wrong), 0.0f);
+}
+
+TEST_F(MadeData, WordProblemsAreWrittenAsMessages) {
+  write_task(folder_, make_word_problems({.sizes = {.train = 20, .val = 20, .sft = 20}}));
+  for (const char* file : {"train.jsonl", "val.jsonl", "sft.jsonl"}) {
+    io::Faults faults;
+    for (const io::JsonRow& row : io::read_jsonl(folder_ + "/" + file, faults)) {
+      const io::Json& message = row.value.at("prompt").as_array().at(0);
+      EXPECT_EQ(message.at("role").as_string(), "user");
+      EXPECT_TRUE(message.at("content").as_string().ends_with("output the final answer after \"####\"."));
+      if (file[0] == 's') continue;
+      EXPECT_EQ(row.value.at("data_source").as_string(), "hone/word_problems");
+      EXPECT_GE(row.value.at("extra_info").at("difficulty").as_int(), 1);
+    }
+    EXPECT_TRUE(faults.empty());
+  }
 }
 
 TEST_F(MadeData, ArithmeticIsReadBackAsOneTokenACharacter) {

@@ -1,0 +1,27 @@
+// Task hone/word_problems: short stories in English whose answer is a whole number, as a chat message that asks to end
+// with it. Everyday names and things, one to three calculations with small numbers.
+//   prompt    Mia has 12 apples. A friend gives her 5 more. How many apples does Mia have now? Let's think step by ...
+//   response  Mia has 12 + 5 = 17 apples now.
+//             #### 17
+#pragma once
+
+#include <cstdint>
+
+#include "prompts/task.h"
+
+namespace hone {
+
+struct WordProblemOptions {
+  DifficultyRange difficulty = {1, 3};  // steps of a problem, 1 to 3
+  TaskSizes sizes = {.train = 4096, .val = 512, .sft = 2048};
+  uint64_t seed = 1;
+};
+
+// Items with the same story and the same numbers count as the same, whatever the names and things.
+Task make_word_problems(const WordProblemOptions& options);
+
+// What verl's preparation of GSM8K puts behind a question.
+inline constexpr const char* kHashesInstruction =
+    "Let's think step by step and output the final answer after \"####\".";
+
+}  // namespace hone
