@@ -14,9 +14,9 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "loop/answer_mark.h"
 #include "loop/evaluation_file.h"
 #include "loop/inference.h"
-#include "loop/numeric_mode.h"
 #include "loop/progress.h"
 #include "loop/rollout_dump.h"
 #include "prompts/data_hash.h"
@@ -63,32 +63,13 @@ void check_dump(const EvalArgs& args) {
   }
 }
 
-// Where the model lies, and each of its files (a GGUF file is its only one) with its size and time.
-std::vector<std::string> files_of_model(const std::string& path) {
-  const std::filesystem::path model = std::filesystem::weakly_canonical(path);
-  std::vector<std::filesystem::directory_entry> entries{std::filesystem::directory_entry(model)};
-  if (entries.front().is_directory()) entries.assign(std::filesystem::directory_iterator(model), {});
-  std::vector<std::string> files{model.string()};
-  for (const auto& entry : entries) {
-    if (!entry.is_regular_file()) continue;
-    files.push_back(fmt::format("{} {} {}", entry.path().filename().string(), entry.file_size(),
-                                entry.last_write_time().time_since_epoch().count()));
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-// All that decides the answers. Of the model: where it lies, and its files by name, size and time.
-std::string mark_of(const EvalArgs& args, const EvaluationOptions& options, const std::vector<int32_t>& end_ids,
-                    const std::vector<Prompt>& prompts) {
-  const auto& target = kernels::cpu::default_target();
-  const kernels::Filter& f = options.filter;
+// All that decides the answers.
+std::string mark_of(const EvalArgs& args, const EvaluationOptions& options, const std::vector<Prompt>& prompts) {
   DataHash hash;
-  hash.add(fmt::format("1 {} {} {} {} {} {} {} {} {} {} {}", numeric_mode(resolve_dtype(args.dtype, target), target),
-                       options.n, options.temperature, options.max_new_tokens, options.seed, f.top_k, f.top_p, f.min_p,
-                       f.repetition_penalty, f.presence_penalty, f.frequency_penalty));
-  for (const std::string& file : files_of_model(args.model)) hash.add(file);
-  hash.add(end_ids);
+  hash.add(fmt::format("{} {} {} {}", options.n, options.temperature, options.max_new_tokens, options.seed));
+  hash.add(mark_of_filter(options.filter));
+  hash.add(mark_of_model(args.model, args.dtype));
+  hash.add(options.end_ids);
   for (const Prompt& prompt : prompts) hash.add(prompt.ids);
   return fmt::format("{:016x}", hash.value());
 }
@@ -167,8 +148,7 @@ int run_eval(const EvalArgs& args) {
   options.end_ids = inference.end_ids();
   std::unique_ptr<EvaluationFile> file;
   if (!args.dump.empty()) {
-    file = std::make_unique<EvaluationFile>(args.dump + ".part", mark_of(args, options, options.end_ids, prompts),
-                                            prompts, options.n);
+    file = std::make_unique<EvaluationFile>(args.dump + ".part", mark_of(args, options, prompts), prompts, options.n);
     if (file->num_groups() > 0) {
       fmt::print(stderr, "answers to {} of {} prompts are in {}.part already\n", file->num_groups(), prompts.size(),
                  args.dump);

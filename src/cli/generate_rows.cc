@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "io/jsonl.h"
 #include "io/line_file.h"
+#include "loop/answer_mark.h"
 #include "loop/inference.h"
 #include "loop/progress.h"
 #include "prompts/data_hash.h"
@@ -25,17 +26,16 @@ struct Row {
   Prompt prompt;
   serve::SamplingRequest request;
   io::Json id;
-  std::string mark;  // of what decides the answers (of the model: where it lies): a resumed run knows its rows by it
+  std::string mark;  // of what decides the answers: a resumed run knows its rows by it
 };
 
-std::string mark_of(const Row& row, const GenerateArgs& args) {
+std::string mark_of(const Row& row, const std::string& model, uint64_t seed) {
   const SamplingParams& s = row.request.sampling;
-  const kernels::Filter& f = s.filter;
   DataHash hash;
-  hash.add(fmt::format("2 {} {} {} {} {} {} {} {} {} {} {} {} {} {}", args.dtype, row.request.n, s.max_new_tokens,
-                       s.temperature, s.min_new_tokens, s.ignore_eos, f.top_k, f.top_p, f.min_p, f.repetition_penalty,
-                       f.presence_penalty, f.frequency_penalty, row.request.seed.value_or(args.seed), s.stops.size()));
-  hash.add(std::filesystem::weakly_canonical(args.model).string());
+  hash.add(fmt::format("{} {} {} {} {} {} {}", row.request.n, s.max_new_tokens, s.temperature, s.min_new_tokens,
+                       s.ignore_eos, row.request.seed.value_or(seed), s.stops.size()));
+  hash.add(mark_of_filter(s.filter));
+  hash.add(model);
   for (const std::vector<int32_t>& ids : {row.prompt.ids, s.stop_ids, s.end_ids}) hash.add(ids);
   for (const std::string& stop : s.stops) hash.add(stop);
   return fmt::format("{:016x}", hash.value());
@@ -78,6 +78,7 @@ std::vector<Row> read_rows(const GenerateArgs& args, const Tokenizer& tokenizer,
   base.request.sampling.end_ids = end_ids;
   base.request.sampling.valid_vocab = tokenizer.vocab_size();
   const int64_t context = weights::load_config(args.model).max_position_embeddings;
+  const std::string model = mark_of_model(args.model, args.dtype);
   std::vector<Row> rows;
   io::Faults faults;
   io::read_jsonl(args.jsonl, faults, [&](io::JsonRow&& json) {
@@ -92,7 +93,7 @@ std::vector<Row> read_rows(const GenerateArgs& args, const Tokenizer& tokenizer,
       faults.add(fmt::format("{}:{}: {}", args.jsonl, json.line, error.what()));
       return;
     }
-    row.mark = mark_of(row, args);
+    row.mark = mark_of(row, model, args.seed);
     rows.push_back(std::move(row));
   });
   faults.raise_if_any("the rows cannot be used as they are");

@@ -83,6 +83,15 @@ TEST_F(ServingCommands, RowsThatWereKilledGoOnToTheSameBytes) {
   std::filesystem::copy(inputs_ / "model", inputs_ / "model2");
   other_model[2] = inputs_ / "model2";
   EXPECT_EQ(run_hone(inputs_.path(), other_model).code, 2);
+  // The weights were written anew: whoever goes on would mix two models.
+  const std::string weights = inputs_ / "model/model.safetensors";
+  const auto written = std::filesystem::last_write_time(weights);
+  std::filesystem::last_write_time(weights, written + std::chrono::seconds(1));
+  const Result rewritten = run_hone(inputs_.path(), generate("killed"));
+  EXPECT_EQ(rewritten.code, 2);
+  EXPECT_NE(rewritten.err.find("is no answer to row 0"), std::string::npos) << rewritten.err;
+  std::filesystem::last_write_time(weights, written);
+  EXPECT_EQ(run_hone(inputs_.path(), generate("killed")).code, 0);
   const Result speculated = run_hone(inputs_.path(), generate("speculated") + Arguments{"--speculative-tokens", "4"});
   EXPECT_EQ(speculated.code, 0) << speculated.err;
   EXPECT_EQ(io::read_file(inputs_ / "speculated"), expected);
