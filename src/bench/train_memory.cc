@@ -91,7 +91,7 @@ Measured measure(kernels::Context& shared, const Form& form, const ModelConfig& 
   const auto trained = static_cast<double>(lora.rank > 0 ? decoder.lora_layout().num_parameters() : 0);
   const DecoderUse use = lora.rank > 0 ? DecoderUse::sample : DecoderUse::train;
   m.estimate = Decoder::weight_bytes(config, dtype, use) + 4 * trained +
-               Trainer::memory_bytes(config, dtype, options, {tokens, tokens, 0, trained});
+               Trainer::memory(config, dtype, options, {tokens, tokens, 0, trained}).bytes();
   return m;
 }
 

@@ -39,7 +39,7 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
   options.data_hash = fmt::format("{:016x}", data_hash(inputs.train, inputs.end_ids.ids));
   options.numeric_mode = numeric_mode(dtype, ctx.target);
   options.num_parameters = inputs.saved_parameters(recipe.model.lora.lora_save_merged);
-  if (recipe.has_critic()) options.num_parameters += inputs.config.num_parameters();  // nearly: its head is smaller
+  if (inputs.critic) options.num_parameters += inputs.critic->num_parameters();
   options.form = training_form(inputs.lora, inputs.trainer.optimizer.moments);
   if (recipe.has_critic()) options.form += fmt::format("; a critic, {} moments", recipe.critic.optim.moments);
   options.summary = fmt::format("{}; {}, {} on {}, {} threads, recomputing {}", sizes_text(recipe, options.total_steps),

@@ -23,11 +23,8 @@ std::optional<OverlongBuffer> overlong_buffer(const Recipe& recipe) {
 }
 
 TrainerOptions critic_trainer_options(const Recipe& recipe, const TrainerOptions& actor) {
-  TrainerOptions options = trainer_options(recipe.critic.optim, recipe.critic.grad_clip, actor.micro_batch_tokens);
-  options.micro_batch_sequences = actor.micro_batch_sequences;
-  options.share_prompts = actor.share_prompts;
-  options.recompute = actor.recompute;
-  options.valid_vocab = actor.valid_vocab;
+  TrainerOptions options = actor;
+  options.optimizer = trainer_options(recipe.critic.optim, recipe.critic.grad_clip, 0).optimizer;
   return options;
 }
 

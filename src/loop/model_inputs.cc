@@ -34,11 +34,11 @@ double trained_parameters(const ModelConfig& config, const LoraConfig& lora) {
                                            : config.num_parameters());
 }
 
-double critic_bytes(const InputOptions& options, const ModelConfig& critic, TrainerOptions trainer) {
+TrainerMemory critic_memory(const InputOptions& options, const ModelConfig& critic, TrainerOptions trainer) {
   trainer.optimizer.moments = options.critic->moments;
-  const TrainerWork work{static_cast<double>(options.longest_sequence), options.critic->step_ids, options.score_ids, 0};
-  return Decoder::weight_bytes(critic, options.dtype, DecoderUse::train) +
-         Trainer::memory_bytes(critic, options.dtype, trainer, work);
+  return Trainer::memory(
+      critic, options.dtype, trainer,
+      {static_cast<double>(options.longest_sequence), options.critic->step_ids, options.score_ids, 0});
 }
 
 // `critic` has a configuration where there is one.
@@ -51,15 +51,18 @@ std::vector<MemoryPart> memory_parts(const InputOptions& options, const ModelCon
   const TrainerMemory training =
       Trainer::memory(config, options.dtype, trainer,
                       {static_cast<double>(options.longest_sequence), options.step_ids, options.score_ids, trained});
-  // training and sampling take turns
+  // training, sampling and the critic take turns
   double scratch = training.scratch;
+  TrainerMemory of_critic;
+  if (critic) of_critic = critic_memory(options, *critic, trainer);
+  scratch = std::max(scratch, of_critic.scratch);
   if (engine) {
     scratch = std::max(scratch, rollout_scratch_bytes(config, options.dtype, *engine, options.longest_sequence));
   }
   std::vector<MemoryPart> parts{{"weights", own + (is_lora ? 4 * trained : 0)},
                                 {"gradients and moments", training.states},
                                 {"weights as backward reads them", training.transposed},
-                                {"activations of a micro-batch", training.activations},
+                                {"activations of a micro-batch", training.activations + training.kv},
                                 {"buffers of a pass, and logits", scratch}};
   if (engine) {
     parts.push_back({"KV cache of the rollout", KvCache::memory_bytes(config, options.dtype, engine->num_kv_blocks)});
@@ -67,7 +70,10 @@ std::vector<MemoryPart> memory_parts(const InputOptions& options, const ModelCon
   if (options.reference) {
     parts.push_back({"reference model", Decoder::weight_bytes(config, options.dtype, DecoderUse::sample)});
   }
-  if (critic) parts.push_back({"critic", critic_bytes(options, *critic, trainer)});
+  if (critic) {
+    const double weights = Decoder::weight_bytes(*critic, options.dtype, DecoderUse::train);
+    parts.push_back({"critic", weights + of_critic.bytes() - of_critic.scratch});
+  }
   return parts;
 }
 
@@ -111,6 +117,7 @@ ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_
   LoraConfig lora;
   const bool has_config = checks.run([&] { config = weights::load_config(folder); });
   checks.run([&] { lora = options.lora.config(); });
+  std::optional<ModelConfig> critic;
   if (has_config) {
     checks.run([&] { check_weight_files(folder, options.load_format, options.needs_weight_files); });
     checks.run([&] { check_context(options, config); });
@@ -125,7 +132,6 @@ ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_
   if (has_config) {
     if (engine) engine->num_kv_blocks = planned_kv_blocks(options, config);
     checks.run([&] { check_vocabulary(folder, *tokenizer, config); });
-    std::optional<ModelConfig> critic;
     if (options.critic) checks.run([&] { critic = load_critic_config(options, *tokenizer); });
     checks.run([&] { choose_recompute(options, config, critic, lora, engine, trainer); });
   }
@@ -143,7 +149,7 @@ ModelInputs load_model_inputs(const InputOptions& options, const LoadRows& load_
   checks.finish();
   if (!options.quiet && !end_ids.note.empty()) fmt::print("{}\n", end_ids.note);
   const auto trained = static_cast<int64_t>(trained_parameters(config, lora));
-  return {config, std::move(*tokenizer), std::move(end_ids), trainer, lora, trained, engine};
+  return {config, critic, std::move(*tokenizer), std::move(end_ids), trainer, lora, trained, engine};
 }
 
 }  // namespace hone

@@ -47,6 +47,7 @@ struct InputOptions {
 
 struct ModelInputs {
   ModelConfig config;
+  std::optional<ModelConfig> critic;
   Tokenizer tokenizer;
   EndIds end_ids;
   TrainerOptions trainer;  // whole

@@ -133,9 +133,9 @@ void Scheduler::join_siblings() {
 // on_its_way is set: it pays to wait.
 const Sequence* Scheduler::sibling_with_prompt(const Sequence& sequence, int64_t num_shared, bool& on_its_way) const {
   if (!options_.enable_prefix_sharing || num_shared == 0) return nullptr;
-  for (const Sequence& sibling : sequence.group->sequences) {
-    if (sibling.state != SequenceState::running) continue;
-    if (sibling.num_cached >= num_shared) return &sibling;
+  for (const Sequence* sibling : running_) {  // not the group, which may be of a million
+    if (sibling->group != sequence.group) continue;
+    if (sibling->num_cached >= num_shared) return sibling;
     on_its_way = true;
   }
   return nullptr;

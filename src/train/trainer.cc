@@ -128,8 +128,6 @@ Trainer::Trainer(kernels::Context& ctx, Decoder& decoder, const TrainerOptions& 
   decoder_.publish(ctx_, decoder_.version());
 }
 
-int64_t Trainer::activation_bytes() const { return activations_->memory.size_bytes(); }
-
 TrainStep Trainer::step(std::span<const TrainSequence> sequences, const Objective& objective, double lr) {
   TrainStep result = accumulate(sequences, objective);
   result.optimizer = optimizer_.step(ctx_, decoder_, lr);
@@ -145,7 +143,8 @@ TrainStep Trainer::accumulate(std::span<const TrainSequence> all, const Objectiv
   for (const TrainSequence& s : sequences) {
     HONE_CHECK(!objective.kl || !s.ref_logprobs.empty(), "a KL loss without log-probs of the reference");
     HONE_CHECK(!objective.is_policy() || !s.old_logprobs.empty(), "a policy loss without old log-probs");
-    HONE_CHECK(!decoder_.config().value_head || !s.returns.empty(), "a value loss without returns");
+    HONE_CHECK(!decoder_.config().value_head || (!s.returns.empty() && !s.values.empty()),
+               "a value loss without returns and values");
   }
   TrainStep result;
   if (objective.correction) {

@@ -37,9 +37,10 @@ struct TrainerWork {
 struct TrainerMemory {
   double states = 0;       // gradients and moments
   double transposed = 0;   // what backward reads so
-  double activations = 0;  // of a micro-batch, with keys and values
+  double activations = 0;  // of a micro-batch
+  double kv = 0;           // its keys and values
   double scratch = 0;      // gradients of activations, logits; all of a pass that only scores
-  double bytes() const { return states + transposed + activations + scratch; }
+  double bytes() const { return states + transposed + activations + kv + scratch; }
 };
 
 // With full recomputation no later call reads what a layer wrote.
@@ -87,17 +88,12 @@ class Trainer {
                                         bool without_adapters = false);
 
   Optimizer& optimizer() { return optimizer_; }
-  // What activations have taken, for the largest micro-batch with a gradient so far.
-  int64_t activation_bytes() const;
+  const Optimizer& optimizer() const { return optimizer_; }
   // Bytes needed beside the weights (trainer_memory.cc).
   static TrainerMemory memory(const ModelConfig& config, DType dtype, const TrainerOptions& options,
                               const TrainerWork& work);
   // The same of what was taken so far; scratch of all that the context did.
   TrainerMemory memory_taken() const;
-  static double memory_bytes(const ModelConfig& config, DType dtype, const TrainerOptions& options,
-                             const TrainerWork& work) {
-    return memory(config, dtype, options, work).bytes();
-  }
 
  private:
   struct Rows;    // per-row values of one micro-batch

@@ -17,9 +17,9 @@ TrainerMemory Trainer::memory(const ModelConfig& config, DType dtype, const Trai
   const double block = kernels::kKvBlock, ids = std::max(step, score);
   const double sequences = std::max(1.0, ids / std::max(1.0, work.longest_sequence));
   const auto block_bytes = static_cast<double>(KvCache::block_bytes(config, dtype, kv_layers(options.recompute)));
-  const double kv = (ids / block + sequences) * block_bytes;
+  memory.kv = (ids / block + sequences) * block_bytes;
   memory.activations =
-      kv + step * static_cast<double>(Decoder::activation_bytes_per_token(config, dtype, options.recompute));
+      step * static_cast<double>(Decoder::activation_bytes_per_token(config, dtype, options.recompute));
 
   const double row = static_cast<double>(config.hidden_size) * static_cast<double>(size_bytes(dtype));
   const double logits_row = static_cast<double>(config.num_outputs()) * sizeof(float);
@@ -44,7 +44,8 @@ TrainerMemory Trainer::memory_taken() const {
     memory.states += static_cast<double>(optimizer_.moments()[p].size_bytes());
   }
   memory.transposed = static_cast<double>(decoder_.transposed_bytes_taken());
-  memory.activations = static_cast<double>(Decoder::bytes_taken(*activations_) + kv_.held_bytes());
+  memory.activations = static_cast<double>(Decoder::bytes_taken(*activations_));
+  memory.kv = static_cast<double>(kv_.held_bytes());
   memory.scratch = static_cast<double>(ctx_.scratch.peak_bytes());
   return memory;
 }

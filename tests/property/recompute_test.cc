@@ -78,49 +78,68 @@ TEST(Recompute, EachModeAsksForLessMemoryThanTheOneBefore) {
     for (const Recompute mode : kRecomputeModes) {
       TrainerOptions options;
       options.recompute = mode;
-      const double bytes = Trainer::memory_bytes(config, dtype, options, {1000, 1000, 0});
+      const double bytes = Trainer::memory(config, dtype, options, {1000, 1000, 0}).bytes();
       EXPECT_LT(bytes, before) << name(mode);
       before = bytes;
     }
   }
 }
 
-// What a run is refused for is what it would take: every part within a twentieth, in every mode.
+// What a run is refused for is what it would take: every part within a twentieth, in every mode, of a policy, of
+// adapters and of a critic.
 TEST(Recompute, TheMemoryAskedForIsWhatAStepTakes) {
-  ModelConfig config = tiny_model_config(600, 16);
-  config.num_layers = 6;
-  std::vector<TrainSequence> sequences(2);
-  for (TrainSequence& sequence : sequences) {
-    for (int i = 0; i < 301; ++i) sequence.ids.push_back(i % 600);
-    sequence.num_prompt = 1;
-    sequence.old_logprobs.assign(300, -6.0f);
-    sequence.advantage = 1.0f;
-  }
-  for (const DType dtype : {DType::f32, DType::bf16}) {
-    for (const Recompute mode : kRecomputeModes) {
-      SCOPED_TRACE(fmt::format("{} {}", name(dtype), name(mode)));
-      TrainerOptions options;
-      options.micro_batch_tokens = 600;
-      options.logits_bytes = 1 << 18;
-      options.recompute = mode;
-      options.valid_vocab = config.vocab_size;
-      kernels::Context ctx(1);
-      Decoder decoder(config, dtype);
-      decoder.initialize(ctx, 6);
-      Trainer trainer(ctx, decoder, options);
-      trainer.step(sequences, test::policy_objective(), 1e-3);
-      const TrainerMemory asked = Trainer::memory(config, dtype, options, {300, 600, 0});
-      const TrainerMemory taken = trainer.memory_taken();
-      EXPECT_NEAR(asked.states, taken.states, 0.01 * taken.states);
-      EXPECT_NEAR(asked.transposed, taken.transposed, 0.05 * taken.transposed);
-      EXPECT_NEAR(asked.activations, taken.activations, 0.05 * taken.activations);
-      EXPECT_NEAR(asked.scratch, taken.scratch, 0.05 * taken.scratch);
+  struct Form {
+    const char* name;
+    int64_t rank;
+    bool value_head;
+  };
+  for (const Form& form : {Form{"policy", 0, false}, {"adapters", 8, false}, {"critic", 0, true}}) {
+    ModelConfig config = tiny_model_config(600, 16);
+    config.num_layers = 6;
+    config.value_head = form.value_head;
+    LoraConfig lora;
+    lora.rank = form.rank;
+    ASSERT_TRUE(set_modules(lora, {"all-linear"}, {}));
+    std::vector<TrainSequence> sequences(2);
+    for (TrainSequence& sequence : sequences) {
+      for (int i = 0; i < 301; ++i) sequence.ids.push_back(i % 600);
+      sequence.num_prompt = 1;
+      sequence.old_logprobs.assign(300, -6.0f);
+      sequence.advantage = 1.0f;
+      if (!form.value_head) continue;
+      sequence.values.assign(300, 0.0f);
+      sequence.returns.assign(300, 1.0f);
+    }
+    const Objective objective = form.value_head ? Objective() : test::policy_objective();
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      for (const Recompute mode : kRecomputeModes) {
+        SCOPED_TRACE(fmt::format("{} {} {}", form.name, name(dtype), name(mode)));
+        TrainerOptions options;
+        options.micro_batch_tokens = 600;
+        options.logits_bytes = 1 << 18;
+        options.recompute = mode;
+        options.valid_vocab = form.value_head ? 0 : config.vocab_size;
+        kernels::Context ctx(1);
+        Decoder decoder(config, dtype, lora);
+        decoder.initialize(ctx, 6);
+        if (form.rank > 0) decoder.initialize_adapters(ctx, 6);
+        const double trained = form.rank > 0 ? static_cast<double>(decoder.lora_layout().num_parameters()) : 0;
+        Trainer trainer(ctx, decoder, options);
+        trainer.step(sequences, objective, 1e-3);
+        const TrainerMemory asked = Trainer::memory(config, dtype, options, {300, 600, 0, trained});
+        const TrainerMemory taken = trainer.memory_taken();
+        EXPECT_NEAR(asked.states, taken.states, 0.01 * taken.states);
+        EXPECT_NEAR(asked.transposed, taken.transposed, 0.05 * taken.transposed);
+        EXPECT_NEAR(asked.activations, taken.activations, 0.05 * taken.activations);
+        EXPECT_NEAR(asked.kv, taken.kv, 0.05 * taken.kv);
+        EXPECT_NEAR(asked.scratch, taken.scratch, 0.05 * taken.scratch);
 
-      kernels::Context scoring_ctx(1);
-      Trainer scoring(scoring_ctx, decoder, options);
-      scoring.score(sequences);
-      const TrainerMemory score_asked = Trainer::memory(config, dtype, options, {300, 0, 600});
-      EXPECT_NEAR(score_asked.scratch, scoring.memory_taken().scratch, 0.05 * score_asked.scratch);
+        kernels::Context scoring_ctx(1);
+        Trainer scoring(scoring_ctx, decoder, options);
+        scoring.score(sequences);
+        const TrainerMemory score_asked = Trainer::memory(config, dtype, options, {300, 0, 600, trained});
+        EXPECT_NEAR(score_asked.scratch, scoring.memory_taken().scratch, 0.05 * score_asked.scratch);
+      }
     }
   }
 }

@@ -275,7 +275,7 @@ TEST(Training, TheLossIsAggregatedAsTheModeSays) {
 
 TEST(Training, TheMemoryAskedForIsThatOfMicroBatchesThatCanBe) {
   const auto bytes = [](int64_t budget, const TrainerWork& work) {
-    return Trainer::memory_bytes(test::tiny_config(), DType::f32, test::tiny_trainer_options(budget), work);
+    return Trainer::memory(test::tiny_config(), DType::f32, test::tiny_trainer_options(budget), work).bytes();
   };
   const TrainerWork small{20, 100, 0};
   EXPECT_EQ(bytes(16384, small), bytes(100, small)) << "no micro-batch is larger than its optimizer batch";
@@ -347,14 +347,14 @@ TEST(Training, FlatGroupsKeepNoActivationsAndAreMeasuredAllTheSame) {
     objective.policy = algorithms::find_policy_loss(loss);
     Model model, teaching;
     const TrainStep step = model.trainer->accumulate(flat, objective);
-    EXPECT_EQ(model.trainer->activation_bytes(), 0) << loss;
+    EXPECT_EQ(model.trainer->memory_taken().activations, 0) << loss;
     EXPECT_EQ(step.num_tokens, 10);
     EXPECT_GT(step.entropy, 0.0);
     EXPECT_EQ(step.loss, 0.0);
     // with a gradient, from an entropy of no weight to speak of
     objective.entropy_coeff = 1e-30;
     const TrainStep other = teaching.trainer->accumulate(flat, objective);
-    EXPECT_GT(teaching.trainer->activation_bytes(), 0) << loss;
+    EXPECT_GT(teaching.trainer->memory_taken().activations, 0) << loss;
     EXPECT_EQ(step.entropy, other.entropy) << loss;
     EXPECT_EQ(step.ppo_kl, other.ppo_kl) << loss;
     EXPECT_EQ(step.loss, other.loss) << loss;
