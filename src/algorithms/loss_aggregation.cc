@@ -1,13 +1,31 @@
 #include "algorithms/loss_aggregation.h"
 
+#include <utility>
+
 namespace hone::algorithms {
 
+namespace {
+
+constexpr std::pair<const char*, LossAggregation> kAggregations[] = {
+    {"token-mean", LossAggregation::token_mean},
+    {"seq-mean-token-sum", LossAggregation::seq_mean_token_sum},
+    {"seq-mean-token-mean", LossAggregation::seq_mean_token_mean},
+    {"seq-mean-token-sum-norm", LossAggregation::seq_mean_token_sum_norm},
+};
+
+}  // namespace
+
 std::optional<LossAggregation> loss_aggregation(std::string_view name) {
-  if (name == "token-mean") return LossAggregation::token_mean;
-  if (name == "seq-mean-token-sum") return LossAggregation::seq_mean_token_sum;
-  if (name == "seq-mean-token-mean") return LossAggregation::seq_mean_token_mean;
-  if (name == "seq-mean-token-sum-norm") return LossAggregation::seq_mean_token_sum_norm;
+  for (const auto& [known, mode] : kAggregations) {
+    if (name == known) return mode;
+  }
   return std::nullopt;
+}
+
+std::vector<std::string> loss_aggregation_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, mode] : kAggregations) names.emplace_back(name);
+  return names;
 }
 
 double token_weight(LossAggregation mode, const BatchCounts& batch, int64_t sequence_tokens, double scale_factor) {

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace hone::algorithms {
 
@@ -15,6 +17,7 @@ enum class LossAggregation {
   seq_mean_token_sum_norm,  // tokens summed, divided by a constant (Dr. GRPO)
 };
 std::optional<LossAggregation> loss_aggregation(std::string_view name);
+std::vector<std::string> loss_aggregation_names();
 
 struct BatchCounts {
   int64_t tokens = 0;     // with loss, in the optimizer batch

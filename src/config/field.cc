@@ -161,6 +161,12 @@ Field& Field::when(std::string condition, std::function<bool()> holds) {
   holds_ = std::move(holds);
   return *this;
 }
+Field& Field::also_when(const std::string& condition, std::function<bool()> holds) {
+  if (condition_.empty()) return when(condition, std::move(holds));
+  condition_ += " and " + condition;
+  holds_ = [first = std::move(holds_), second = std::move(holds)] { return (!first || first()) && second(); };
+  return *this;
+}
 Field& Field::results_when(std::string condition, std::function<bool()> holds) {
   results_condition_ = std::move(condition);
   results_when_ = std::move(holds);

@@ -39,6 +39,8 @@ class Field {
   Field& effect(Effect effect);
   // "has an effect when CONDITION"; with `holds`, a value set while it does not hold gets a line that says so.
   Field& when(std::string condition, std::function<bool()> holds = {});
+  // Beside the condition there is: both have to hold.
+  Field& also_when(const std::string& condition, std::function<bool()> holds);
   // For a field of another effect: "changes results when CONDITION".
   Field& results_when(std::string condition, std::function<bool()> holds);
   Field& also_called(std::vector<std::string> aliases);  // names elsewhere, for suggestions only

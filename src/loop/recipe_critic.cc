@@ -1,6 +1,6 @@
 #include "loop/recipe_critic.h"
 
-#include <iterator>
+#include "algorithms/loss_aggregation.h"
 
 namespace hone {
 
@@ -11,7 +11,6 @@ using config::Schema;
 void add_critic_fields(Schema& s, Recipe& r) {
   const std::string p = "critic.";
   CriticRecipe& c = r.critic;
-  const char* aggregations[] = {"token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"};
   const size_t first = s.fields().size();
   s.field(p + "model.path", &c.path,
           "Hugging Face folder that the critic begins with; its head is replaced by one value. null = "
@@ -26,7 +25,7 @@ void add_critic_fields(Schema& s, Recipe& r) {
   s.field(p + "shuffle", &c.shuffle, "Deal the prompts of a step to its updates in random order.");
   s.field(p + "cliprange_value", &c.cliprange_value, "How far a value may move in a step before it is held.").above(0);
   s.field(p + "loss_agg_mode", &c.loss_agg_mode, "As the actor's; null = the actor's.")
-      .one_of({std::begin(aggregations), std::end(aggregations)});
+      .one_of(algorithms::loss_aggregation_names());
   s.field(p + "grad_clip", &c.grad_clip, "Largest norm of the whole gradient; 0 = no clipping.").at_least(0);
   add_optim_fields(s, p + "optim.", c.optim, "lr_scheduler_type");
   s.field("trainer.critic_warmup", &r.trainer.critic_warmup,
@@ -34,7 +33,7 @@ void add_critic_fields(Schema& s, Recipe& r) {
       .at_least(0);
   for (size_t i = first; i < s.fields().size(); ++i) {
     Field& field = *s.find(s.fields()[i].key());
-    if (field.condition().empty()) field.when("algorithm.adv_estimator is gae", [&r] { return r.has_critic(); });
+    field.also_when("algorithm.adv_estimator is gae", [&r] { return r.has_critic(); });
   }
 }
 

@@ -173,6 +173,8 @@ TEST(Recipe, AValueWithoutEffectGetsALine) {
       {actor + "optim.min_lr_ratio=0.1"},
       {"trainer.critic_warmup=10"},
       {"critic.cliprange_value=0.2"},
+      {"critic.optim.lr_warmup_steps_ratio=0.1"},
+      {"critic.optim.lr_scheduler_type=cosine"},
       {"algorithm.kl_ctrl.type=adaptive"},
       {actor + "optim.num_cycles=1"},
       {actor + "tau_pos=2"},
