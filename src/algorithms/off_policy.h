@@ -10,8 +10,7 @@
 
 namespace hone::algorithms {
 
-// Means are over tokens with loss, or over rows that have
-// one; log_ppl of a row is minus its mean log-prob.
+// Means are over tokens with loss, or over rows that have one; log_ppl of a row is minus its mean log-prob.
 struct OffPolicy {
   double kl = 0;     // mean of rollout_logprob - logprob
   double k3_kl = 0;  // mean of exp(lr) - lr - 1

@@ -9,17 +9,12 @@ namespace hone {
 
 namespace {
 
-int64_t num_loss(const Trajectory& t) {
-  if (t.loss_mask.empty()) return static_cast<int64_t>(t.response_ids.size());
-  return std::count(t.loss_mask.begin(), t.loss_mask.end(), uint8_t{1});
-}
-
 // Of all ids those with loss.
 std::vector<float> of_tokens(const std::vector<float>& by_id, const Trajectory& t) {
   if (by_id.empty() || t.loss_mask.empty()) return by_id;
   std::vector<float> result;
   for (size_t i = 0; i < by_id.size(); ++i) {
-    if (t.loss_mask[i] != 0) result.push_back(by_id[i]);
+    if (t.has_loss(i)) result.push_back(by_id[i]);
   }
   return result;
 }
@@ -31,7 +26,7 @@ algorithms::RewardedAnswer rewarded_answer(const Trajectory& t, int64_t group, s
   answer.token_rewards = of_tokens(t.token_rewards, t);
   answer.values = of_tokens(t.values, t);
   answer.score = t.reward;
-  answer.num_tokens = num_loss(t);
+  answer.num_tokens = t.num_loss();
   return answer;
 }
 
@@ -41,7 +36,7 @@ std::vector<float> by_id(const std::vector<float>& of_tokens, const Trajectory& 
   std::vector<float> result(t.response_ids.size());
   size_t next = 0;
   for (size_t i = 0; i < result.size(); ++i) {
-    if (t.loss_mask[i] != 0) result[i] = of_tokens[next++];
+    if (t.has_loss(i)) result[i] = of_tokens[next++];
   }
   HONE_CHECK(next == of_tokens.size(), "{} numbers for {} tokens with loss", of_tokens.size(), next);
   return result;

@@ -66,6 +66,7 @@ io::Json to_json(const TrainingState& s) {
   json.set("draw", s.position.draw);
   json.set("version", int64_t{s.version});
   json.set("optimizer_steps", s.optimizer_steps);
+  if (s.critic_steps) json.set("critic_steps", *s.critic_steps);
   json.set("form", s.form);
   json.set("numeric_mode", s.numeric_mode);
   json.set("data_hash", s.data_hash);
@@ -108,12 +109,23 @@ std::vector<int64_t> list_checkpoints(const std::string& folder) {
   return steps;
 }
 
+namespace {
+
 void save_moments(const std::string& folder, const Decoder& decoder, const Optimizer& optimizer) {
-  check_finite(decoder);
   io::SafetensorsWriter writer;
   const auto& parameters = decoder.trained();
   for (size_t p = 0; p < parameters.size(); ++p) optimizer.moments()[p].add_to(writer, moments_name(parameters[p]));
   writer.write(moments_path(folder));
+}
+
+}  // namespace
+
+std::string critic_folder(const std::string& checkpoint) { return io::join_path(state_folder(checkpoint), "critic"); }
+
+void save_beside(const std::string& folder, const Decoder& decoder, const Optimizer& optimizer) {
+  check_finite(decoder);
+  weights::save_model(decoder, folder, "");
+  save_moments(folder, decoder, optimizer);
 }
 
 void save_checkpoint(const std::string& folder, const TrainingState& state, const Decoder& decoder,
@@ -171,13 +183,15 @@ TrainingState read_training_state(const std::string& checkpoint) {
   s.form = at.find("form") ? at["form"].as_string() : kFirstForm;
   s.numeric_mode = at["numeric_mode"].as_string();
   s.data_hash = at["data_hash"].as_string();
+  if (at.find("critic_steps")) s.critic_steps = at["critic_steps"].as_int();
   if (at.find("base_hash")) s.base_hash = at["base_hash"].as_string();
   if (const std::string config = config_path(checkpoint); io::exists(config)) s.config = io::read_file(config);
   if (const std::string path_of = speculation_path(checkpoint); io::exists(path_of)) {
     s.speculation = io::read_file(path_of);
   }
   const int64_t largest = int64_t{1} << 53;
-  for (const char* key : {"global_step", "epoch", "epoch_index", "version", "optimizer_steps"}) {
+  for (const char* key : {"global_step", "epoch", "epoch_index", "version", "optimizer_steps", "critic_steps"}) {
+    if (key == std::string_view("critic_steps") && !s.critic_steps) continue;
     const int64_t value = at[key].as_int();
     const int64_t most = std::string_view(key) == "version" ? std::numeric_limits<int32_t>::max() : largest;
     if (value < 0 || value > most) at[key].fail(fmt::format("expected 0 to {}, found {}", most, value));
@@ -195,9 +209,13 @@ TrainingState check_checkpoint(const std::string& checkpoint) {
   const bool is_adapter = weights::is_adapter_folder(checkpoint);
   const io::SafetensorsReader weights(is_adapter ? io::join_path(checkpoint, "adapter_model.safetensors") : checkpoint);
   const io::SafetensorsReader moments(moments_path(state_folder(checkpoint)));
-  const std::string critic = io::join_path(state_folder(checkpoint), "critic");
-  if (io::is_folder(critic)) {
+  if (state.critic_steps) {
+    const std::string critic = critic_folder(checkpoint);
     const io::SafetensorsReader critic_weights(critic), critic_moments(moments_path(critic));
+  }
+  for (const char* name : {"kl_controller.json", "early_stopping.json", "answer_lengths.json"}) {
+    const std::string path = io::join_path(state_folder(checkpoint), name);
+    if (io::exists(path)) io::read_json(path);
   }
   return state;
 }

@@ -7,8 +7,7 @@
 //     (rollout/speculation_file.h)
 //   training_state/answer_lengths.json, training_state/unfinished.json, training_state/early_stopping.json, where a run
 //     has such (loop/training_rollout.h, loop/early_stopping.h)
-//   training_state/critic/             model.safetensors, optimizer.safetensors and state.json of a critic
-//     (loop/critic_training.h)
+//   training_state/critic/             model.safetensors and optimizer.safetensors of a critic (loop/critic_training.h)
 //   training_state/kl_controller.json  weight of an adaptive KL in the reward (loop/kl_reward.h)
 //   training_state/complete            written last; a folder without it is not a checkpoint
 // The folder appears whole or not at all, so saving never harms an older one.
@@ -29,10 +28,11 @@ namespace hone {
 struct TrainingState {
   int64_t global_step = 0;
   DataPosition position;
-  int32_t version = 0;          // of the policy
-  int64_t optimizer_steps = 0;  // applied
-  std::string kind;             // "grpo" or "sft": one cannot go on as the other
-  std::string form;             // of what is trained and of its moments: another one cannot go on from it
+  int32_t version = 0;                  // of the policy
+  int64_t optimizer_steps = 0;          // applied
+  std::optional<int64_t> critic_steps;  // the same of a critic, where there is one
+  std::string kind;                     // "grpo" or "sft": one cannot go on as the other
+  std::string form;                     // of what is trained and of its moments: another one cannot go on from it
   std::string numeric_mode;
   std::string data_hash;
   std::string base_hash;    // of the weights under adapters (loop/base_hash.h); empty without, and in old checkpoints
@@ -75,9 +75,12 @@ std::optional<int64_t> newest_sound_checkpoint(const std::string& folder, int64_
 void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const TrainingState& state,
                     Optimizer& optimizer);
 
-// Moments of any decoder in a folder of the training state; saving raises Error where its weights are not finite.
-void save_moments(const std::string& folder, const Decoder& decoder, const Optimizer& optimizer);
+// A model beside the run's own, with its moments, in an existing folder of the training state. Raises Error, before
+// anything is written, where its weights are not finite.
+void save_beside(const std::string& folder, const Decoder& decoder, const Optimizer& optimizer);
+// Its moments.
 void load_moments(const std::string& folder, const Decoder& decoder, Optimizer& optimizer);
+std::string critic_folder(const std::string& checkpoint);
 
 // Removes the complete checkpoints that are older than the `keep` newest sound ones (0: none). What is damaged does not
 // count and, where nothing sound is newer, is not removed: the last good checkpoint always stays. Raises Error when one

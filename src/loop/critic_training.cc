@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include "io/atomic_file.h"
 #include "io/file.h"
-#include "io/json.h"
+#include "loop/checkpoint.h"
 #include "loop/group_sequences.h"
 #include "loop/mini_batches.h"
 #include "loop/progress.h"
@@ -19,7 +18,7 @@ namespace {
 std::unique_ptr<Decoder> starting_critic(kernels::Context& ctx, const Recipe& recipe, const Run& run, DType dtype) {
   const Doing doing("loading the critic");
   if (run.checkpoint()) {
-    return weights::load_value_decoder(ctx, critic_folder(state_folder(*run.checkpoint())), dtype);
+    return weights::load_value_decoder(ctx, critic_folder(*run.checkpoint()), dtype);
   }
   const std::string& folder = recipe.critic_folder();
   if (recipe.model.load_format != "dummy") return weights::load_value_decoder(ctx, folder, dtype);
@@ -53,8 +52,6 @@ class ExplainedVariance {
 
 }  // namespace
 
-std::string critic_folder(const std::string& state_folder) { return io::join_path(state_folder, "critic"); }
-
 CriticTraining::CriticTraining(const Recipe& recipe, const GrpoInputs& inputs, kernels::Context& ctx, const Run& run,
                                DType dtype)
     : recipe_(recipe),
@@ -67,14 +64,8 @@ CriticTraining::CriticTraining(const Recipe& recipe, const GrpoInputs& inputs, k
   objective_.loss_scale_factor =
       recipe.actor.loss_scale_factor.value_or(static_cast<double>(recipe.data.max_response_length));
   if (!run.checkpoint()) return;
-  const std::string folder = critic_folder(state_folder(*run.checkpoint()));
-  const std::string path = io::join_path(folder, "state.json");
-  const io::Json json = io::read_json(path);
-  const io::JsonAt at(json, path);
-  const int64_t steps = at["optimizer_steps"].as_int();
-  if (steps < 0) at["optimizer_steps"].fail(fmt::format("expected at least 0, found {}", steps));
-  load_moments(folder, *decoder_, trainer_.optimizer());
-  trainer_.optimizer().set_num_steps(steps);
+  load_moments(critic_folder(*run.checkpoint()), *decoder_, trainer_.optimizer());
+  trainer_.optimizer().set_num_steps(run.state().critic_steps.value());
 }
 
 void CriticTraining::set_values(std::span<Group> groups) {
@@ -95,7 +86,7 @@ void CriticTraining::update(std::span<const Group> groups, int64_t global_step, 
   const auto updates = mini_batches(plan, global_step);
   Progress progress("critic", static_cast<int64_t>(updates.size()), run_.quiet());
   Spread loss, clipped, value, norm;
-  int64_t not_finite = 0, done = 0;
+  int64_t applied = 0, not_finite = 0, done = 0;
   for (const auto& update : updates) {
     std::vector<TrainSequence> sequences;
     for (const uint32_t g : update) append_sequences(groups[g], sequences);
@@ -104,6 +95,7 @@ void CriticTraining::update(std::span<const Group> groups, int64_t global_step, 
     norm.add(step.optimizer.grad_norm);
     clipped.add(step.clip_fraction, step.num_tokens);
     value.add(step.value, step.num_tokens);
+    applied += step.optimizer.outcome == StepOutcome::applied;
     not_finite += step.optimizer.outcome == StepOutcome::not_finite;
     progress.update(++done);
   }
@@ -112,6 +104,7 @@ void CriticTraining::update(std::span<const Group> groups, int64_t global_step, 
   for (const Group& group : groups) {
     for (const Trajectory& t : group.trajectories) {
       for (size_t i = 0; i < t.values.size(); ++i) {
+        if (!t.has_loss(i)) continue;
         values.add(double{t.values[i]});
         if (!t.returns.empty()) explained.add(double{t.values[i]}, double{t.returns[i]});
       }
@@ -124,15 +117,13 @@ void CriticTraining::update(std::span<const Group> groups, int64_t global_step, 
   metrics.set("critic/vpred_mean", value.mean());
   metrics.set("critic/grad_norm", norm.mean());
   metrics.set("critic/lr", lr);
+  metrics.set("critic/num_updates", static_cast<double>(applied));
   metrics.set("critic/num_updates_not_finite", static_cast<double>(not_finite));
 }
 
-void CriticTraining::save(const std::string& folder) {
+void CriticTraining::save(const std::string& folder) const {
   io::make_folders(folder);
-  weights::save_model(*decoder_, folder, "");
-  save_moments(folder, *decoder_, trainer_.optimizer());
-  io::write_json(io::join_path(folder, "state.json"),
-                 io::Json::object({{"optimizer_steps", trainer_.optimizer().num_steps()}}));
+  save_beside(folder, *decoder_, trainer_.optimizer());
 }
 
 }  // namespace hone

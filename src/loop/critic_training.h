@@ -23,8 +23,9 @@ class CriticTraining {
   // The updates of a step, from the answers' values and returns.
   void update(std::span<const Group> groups, int64_t global_step, Metrics& metrics);
 
-  // Weights and optimizer, in a folder of the training state. Constant but for the optimizer's views.
-  void save(const std::string& folder);
+  int64_t num_steps() const { return trainer_.optimizer().num_steps(); }  // updates applied
+  // Weights and moments, in a folder that is made.
+  void save(const std::string& folder) const;
 
  private:
   const Recipe& recipe_;
@@ -33,8 +34,5 @@ class CriticTraining {
   Trainer trainer_;
   Objective objective_;
 };
-
-// Where a training state keeps it.
-std::string critic_folder(const std::string& state_folder);
 
 }  // namespace hone

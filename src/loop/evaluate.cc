@@ -62,8 +62,9 @@ void Evaluation::report(Metrics& metrics, int64_t n) const {
       }
     }
     const std::string rest = "val-aux/" + source.data_source + "/";
-    if (n > 1 && source.num_scored > 0)
+    if (n > 1 && source.num_scored > 0) {
       metrics.set(fmt::format("{}reward/pass@{}", rest, n), source.pass.back().second);
+    }
     metrics.set(rest + "response_length/mean", source.response_length);
     metrics.set(rest + "response_length/clip_ratio", source.clip_ratio);
     metrics.set(rest + "num_absent", static_cast<double>(source.num_absent));

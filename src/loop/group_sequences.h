@@ -15,7 +15,7 @@ inline TrainSequence sequence_of(const Trajectory& t) {
   s.ids.insert(s.ids.end(), t.response_ids.begin(), t.response_ids.end());
   s.num_prompt = static_cast<int64_t>(t.prompt_ids.size());
   s.loss_mask = t.loss_mask;
-  s.old_logprobs = t.old_logprobs.empty() ? t.logprobs : t.old_logprobs;
+  s.old_logprobs = t.effective_old_logprobs();
   if (!t.old_logprobs.empty()) s.rollout_logprobs = t.logprobs;
   s.ref_logprobs = t.ref_logprobs;
   s.advantage = t.advantage;

@@ -7,6 +7,7 @@
 #include "loop/base_hash.h"
 #include "loop/group_metrics.h"
 #include "loop/group_sequences.h"
+#include "loop/mini_batches.h"
 #include "loop/old_logprobs.h"
 #include "loop/policy_objective.h"
 #include "loop/progress.h"
@@ -15,7 +16,6 @@
 #include "loop/run_settings.h"
 #include "loop/starting_weights.h"
 #include "loop/step_metrics.h"
-#include "prompts/row_order.h"
 #include "rollout/speculation_file.h"
 
 namespace hone {
@@ -38,9 +38,10 @@ std::string step_line(const Metrics& m, int64_t total_steps) {
       line += fmt::format("  val {:.3f}", value);
     }
   }
-  for (const auto& [name, text] :
-       {std::pair{"training/num_absent_scores", "absent"}, {"training/num_steps_not_finite", "updates not finite"}}) {
-    if (m.get(name) > 0) line += fmt::format("  {} {}", m.get(name), text);
+  for (const auto& [name, text] : {std::pair{"training/num_absent_scores", "absent"},
+                                   {"training/num_steps_not_finite", "updates not finite"},
+                                   {"critic/num_updates_not_finite", "updates of the critic not finite"}}) {
+    if (m.has(name) && m.get(name) > 0) line += fmt::format("  {} {}", m.get(name), text);
   }
   return line + fmt::format("  {:.0f} tok/s  {:.2f} s", m.get("perf/throughput"), m.get("timing_s/step"));
 }
@@ -116,7 +117,8 @@ Metrics GrpoTraining::step(int64_t global_step) {
   report_speculation(spoken, engine_.speculation_stats(), metrics);
   if (rollout_.has_used_all_epochs()) run_.end_with(global_step);
   if (recipe_.reward.shuffle) shuffle_scores(groups, global_step);
-  prepare(groups, metrics);
+  const bool warms_up = critic_ && global_step < recipe_.trainer.critic_warmup;
+  prepare(groups, warms_up, metrics);
   report_groups(groups, recipe_.data.max_prompt_length, metrics);
   if (const auto overlong = overlong_buffer(recipe_)) report_overlong(groups, *overlong, metrics);
   {
@@ -130,7 +132,7 @@ Metrics GrpoTraining::step(int64_t global_step) {
     Timed timed(metrics, "update_critic");
     critic_->update(groups, global_step, metrics);
   }
-  if (critic_ && global_step < recipe_.trainer.critic_warmup) {
+  if (warms_up) {
     skip_update(metrics);
   } else {
     update(groups, global_step, metrics);
@@ -164,14 +166,14 @@ void GrpoTraining::shuffle_scores(std::vector<Group>& groups, int64_t global_ste
   }
 }
 
-void GrpoTraining::prepare(std::vector<Group>& groups, Metrics& metrics) {
+void GrpoTraining::prepare(std::vector<Group>& groups, bool warms_up, Metrics& metrics) {
   const bool scores_old = scores_old_logprobs(recipe_);
   if (recipe_.rollout.free_cache_engine && (reference_ || critic_ || scores_old)) engine_.free_cache();
   if (scores_old) {
     Timed timed(metrics, "old_log_prob");
     set_old_logprobs(trainer_, recipe_, decoder_->version(), groups, metrics);
   }
-  if (reference_) {
+  if (reference_ && (kl_reward_ || !warms_up)) {  // a KL loss is not looked at while the critic alone learns
     Timed timed(metrics, "ref");
     reference_->score(trainer_, groups);
   }
@@ -190,37 +192,35 @@ void GrpoTraining::update(const std::vector<Group>& groups, int64_t global_step,
   if (recipe_.rollout.free_cache_engine) engine_.free_cache();
   const double lr = learning_rate(lr_schedule(recipe_.actor.optim, run_.total_steps()), global_step - 1);
   metrics.set("actor/lr", lr);
-  const auto mini = static_cast<size_t>(recipe_.actor.ppo_mini_batch_size);
-  const size_t per_epoch = (groups.size() + mini - 1) / mini;
-  const auto total = static_cast<int64_t>(per_epoch) * recipe_.actor.ppo_epochs;
-  Progress progress("update", total, run_.quiet());
+  MiniBatchPlan plan;
+  plan.groups = std::ssize(groups);
+  plan.size = recipe_.actor.ppo_mini_batch_size;
+  plan.epochs = recipe_.actor.ppo_epochs;
+  plan.shuffle = recipe_.actor.shuffle;
+  plan.seed = seed() + 1;
+  const auto updates = mini_batches(plan, global_step);
+  Progress progress("update", std::ssize(updates), run_.quiet());
   Spread loss, entropy, clipped, clipped_lower, kl, kl_loss, norm;
   double publish_seconds = 0;
   int64_t applied = 0, zero = 0, not_finite = 0, done = 0;
-  for (int64_t epoch = 0; epoch < recipe_.actor.ppo_epochs; ++epoch) {
-    const auto order = epoch_order(static_cast<int64_t>(groups.size()), recipe_.actor.shuffle, seed() + 1,
-                                   static_cast<uint64_t>(global_step * recipe_.actor.ppo_epochs + epoch));
-    for (size_t begin = 0; begin < groups.size(); begin += mini) {
-      std::vector<TrainSequence> sequences;
-      for (size_t g = begin; g < std::min(begin + mini, groups.size()); ++g) {
-        append_sequences(groups[order[g]], sequences);
-      }
-      const TrainStep step = trainer_.step(sequences, objective_, lr);
-      if (done == 0) report_probs_difference(step, metrics);
-      if (objective_.correction) report_correction(step.correction, metrics);  // the last update's
-      loss.add(step.loss);
-      norm.add(step.optimizer.grad_norm);
-      entropy.add(step.entropy, step.num_tokens);
-      clipped.add(step.clip_fraction, step.num_tokens);
-      clipped_lower.add(step.clip_fraction_lower, step.num_tokens);
-      kl.add(step.ppo_kl, step.num_tokens);
-      kl_loss.add(step.kl_loss);
-      publish_seconds += step.publish_seconds;
-      applied += step.optimizer.outcome == StepOutcome::applied;
-      zero += step.optimizer.outcome == StepOutcome::zero_gradient;
-      not_finite += step.optimizer.outcome == StepOutcome::not_finite;
-      progress.update(++done);
-    }
+  for (const auto& update : updates) {
+    std::vector<TrainSequence> sequences;
+    for (const uint32_t g : update) append_sequences(groups[g], sequences);
+    const TrainStep step = trainer_.step(sequences, objective_, lr);
+    if (done == 0) report_probs_difference(step, metrics);
+    if (objective_.correction) report_correction(step.correction, metrics);  // the last update's
+    loss.add(step.loss);
+    norm.add(step.optimizer.grad_norm);
+    entropy.add(step.entropy, step.num_tokens);
+    clipped.add(step.clip_fraction, step.num_tokens);
+    clipped_lower.add(step.clip_fraction_lower, step.num_tokens);
+    kl.add(step.ppo_kl, step.num_tokens);
+    kl_loss.add(step.kl_loss);
+    publish_seconds += step.publish_seconds;
+    applied += step.optimizer.outcome == StepOutcome::applied;
+    zero += step.optimizer.outcome == StepOutcome::zero_gradient;
+    not_finite += step.optimizer.outcome == StepOutcome::not_finite;
+    progress.update(++done);
   }
   metrics.set("timing_s/update_weights", publish_seconds);
   metrics.set("actor/pg_loss", loss.mean());
@@ -296,13 +296,14 @@ int GrpoTraining::loop() {
                      state.position = rollout_.position();
                      state.version = decoder_->version();
                      state.optimizer_steps = trainer_.optimizer().num_steps();
+                     if (critic_) state.critic_steps = critic_->num_steps();
                      state.speculation = speculation_ ? speculation_text(*speculation_) : "";
                      save_checkpoint(folder, state, *decoder_, trainer_.optimizer(),
                                      {recipe_.model.path, recipe_.model.lora.lora_save_merged},
                                      [&](const std::string& more) {
                                        rollout_.save(more);
                                        if (kl_reward_) kl_reward_->save(more);
-                                       if (critic_) critic_->save(critic_folder(more));
+                                       if (critic_) critic_->save(io::join_path(more, "critic"));
                                      });
                    },
                    [&](const Metrics& metrics) { return step_line(metrics, run_.total_steps()); });

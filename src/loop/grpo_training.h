@@ -26,7 +26,7 @@ class GrpoTraining {
   Metrics step(int64_t global_step);
   void shuffle_scores(std::vector<Group>& groups, int64_t global_step) const;
   // What training needs to know of the answers beside their scores: log-probs, advantages.
-  void prepare(std::vector<Group>& groups, Metrics& metrics);
+  void prepare(std::vector<Group>& groups, bool warms_up, Metrics& metrics);
   void update(const std::vector<Group>& groups, int64_t global_step, Metrics& metrics);
   // To a folder of the run and, if named, to another one.
   void dump(const std::vector<Group>& groups, int64_t global_step, const char* folder,

@@ -16,20 +16,24 @@ class KlReward {
  public:
   explicit KlReward(const AlgorithmRecipe& recipe);
 
-  // Trajectory::token_rewards = -weight * KL of each id with loss, from old and reference log-probs; the weight then
-  // follows the KL of these groups.
+  // Trajectory::token_rewards = -weight * KL of each id with loss, from old and reference log-probs.
   void apply(std::span<Group> groups, Metrics& metrics);
+  // After a whole step: the weight follows the KL of its groups.
+  void end_step();
 
-  // JSON in a file of the training state's folder; it begins anew where there is none.
+  // An adaptive weight in a file of the training state's folder, JSON. Where there is none, as after a fixed one, it
+  // begins anew, and a line says so.
   void save(const std::string& folder) const;
   void restore(const std::string& folder);
-  // After the last whole step: what is saved.
-  void end_step() { saved_coef_ = controller_.coef; }
 
  private:
   algorithms::KlEstimator estimator_;
   algorithms::KlController controller_;
-  double saved_coef_;
+  double measured_kl_ = 0;  // of the step: mean over answers of the mean over tokens
+  int64_t num_measured_ = 0;
 };
+
+// The file.
+std::string kl_controller_path(const std::string& state_folder);
 
 }  // namespace hone

@@ -83,6 +83,7 @@ constexpr MetricDefinition kDefinitions[] = {
     rl("critic/vpred_mean", "PPO: what the critic says in its updates, mean over response tokens."),
     rl("critic/grad_norm", "PPO: norm of the critic's whole gradient before clipping, mean over its updates."),
     rl("critic/lr", "PPO: learning rate of the critic."),
+    rl("critic/num_updates", "PPO: updates of the critic that were applied."),
     rl("critic/num_updates_not_finite", "PPO: updates of the critic undone because a gradient was not finite."),
     rl("timing_s/gen_max", "ReMax: seconds of the greedy answers."),
     rl("timing_s/values", "PPO: seconds of the critic's values."),

@@ -72,7 +72,7 @@ void set_old_logprobs(Trainer& trainer, const Recipe& recipe, int32_t version, s
 
   std::vector<algorithms::RatioRow> rows;
   for (const Trajectory* t : answers) {
-    rows.push_back({t->old_logprobs.empty() ? t->logprobs : t->old_logprobs, t->logprobs, t->loss_mask});
+    rows.push_back({t->effective_old_logprobs(), t->logprobs, t->loss_mask});
   }
   report(named(algorithms::off_policy(rows)), metrics);
   const algorithms::RolloutCorrection correction = rollout_correction(recipe.algorithm.rollout_correction);

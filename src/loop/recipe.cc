@@ -334,6 +334,7 @@ void validate(const Recipe& r, io::Faults& faults) {
   expect(!r.trainer.val_only || !r.data.val_files.empty(),
          "trainer.val_only = true: expected data.val_files, found none");
   validate_optim("actor_rollout_ref.actor.optim.", r.actor.optim, faults);
+  validate_optim("critic.optim.", r.critic.optim, faults);
   validate_recompute("actor_rollout_ref.model.", r.model.recompute, faults);
   validate_lora("actor_rollout_ref.model.", r.model.lora, faults);
   validate_run(r.trainer, !r.data.val_files.empty(), faults);

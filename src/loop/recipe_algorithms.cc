@@ -4,6 +4,7 @@
 
 #include "algorithms/advantage.h"
 #include "algorithms/kl.h"
+#include "algorithms/loss_aggregation.h"
 #include "algorithms/policy_loss.h"
 #include "algorithms/rollout_correction.h"
 #include "loop/policy_objective.h"
@@ -159,7 +160,7 @@ void add_aggregation_fields(Schema& s, Recipe& r) {
   const std::string p = "actor_rollout_ref.actor.";
   s.field(p + "loss_agg_mode", &r.actor.loss_agg_mode,
           "How token losses become one number; normalisers are taken once over the optimizer batch.")
-      .one_of({"token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"})
+      .one_of(algorithms::loss_aggregation_names())
       .when("the policy loss has no aggregation of its own, or the entropy, the KL or a critic goes by it",
             [&r] { return aggregates(r); });
   const std::string norm = "seq-mean-token-sum-norm";
@@ -278,6 +279,11 @@ void validate_algorithms(const Recipe& r, io::Faults& faults) {
          fmt::format("algorithm.kl_ctrl.kl_coef: {} is refused: the KL it weighs is off (algorithm.use_kl_in_reward is "
                      "false)",
                      a.kl_ctrl.kl_coef));
+  // Above that the weight would fall by all of itself in a step, or below 0.
+  const double answers = static_cast<double>(r.data.train_batch_size) * static_cast<double>(r.rollout.n);
+  expect(!a.use_kl_in_reward || a.kl_ctrl.type != "adaptive" || 5 * a.kl_ctrl.horizon > answers,
+         fmt::format("algorithm.kl_ctrl.horizon = {}: expected above {}, a fifth of the {} answers of a step",
+                     a.kl_ctrl.horizon, answers / 5, answers));
   expect(!a.use_kl_in_reward || !a.filter_groups.enable || a.filter_groups.metric != "seq_final_reward",
          "algorithm.filter_groups.metric = seq_final_reward: expected acc, score or seq_reward, because "
          "algorithm.use_kl_in_reward is true: the KL is measured of the groups that are kept");

@@ -40,6 +40,15 @@ double number_or_zero(const io::Json& metrics, const char* name) {
   return value != nullptr && value->is_number() ? value->as_double() : 0.0;
 }
 
+// Of a step's metrics: whether the policy or the critic was updated, but never by a finite gradient.
+bool nothing_finite(const std::function<double(const char*)>& number) {
+  const auto of = [&](const char* applied, const char* not_finite) {
+    return number(not_finite) > 0 && number(applied) == 0;
+  };
+  return of("training/num_updates", "training/num_steps_not_finite") ||
+         of("critic/num_updates", "critic/num_updates_not_finite");
+}
+
 void check_fits(const RunOptions& options, const std::string& checkpoint, const TrainingState& state) {
   const auto differs = [&](const char* what, const std::string& saved, const std::string& now) {
     if (saved == now) return;
@@ -201,8 +210,7 @@ void Run::cut_back_metrics(const std::string& path, int64_t last_step) {
   io::cut_back_to(path, [&](std::string_view line) {
     const io::Json metrics = io::parse_json(line, path);
     if (io::JsonAt(metrics, path)["training/global_step"].as_int() > last_step) return false;
-    count_nonfinite(number_or_zero(metrics, "training/num_updates"),
-                    number_or_zero(metrics, "training/num_steps_not_finite"));
+    count_nonfinite(nothing_finite([&](const char* name) { return number_or_zero(metrics, name); }));
     return true;
   });
 }
@@ -247,7 +255,7 @@ int Run::loop(const Step& step, const Save& save, const StepLine& line) {
     record(metrics, number);
     if (!options_.quiet && loggers_->console()) fmt::print("{}\n", line(metrics));
     std::fflush(stdout);
-    count_nonfinite(metrics.get("training/num_updates"), metrics.get("training/num_steps_not_finite"));
+    count_nonfinite(nothing_finite([&](const char* name) { return metrics.has(name) ? metrics.get(name) : 0.0; }));
     stop_when_nothing_is_finite(number, save);
     if (due || leave || is_last(number)) save_now(number, save);
     if (leave && !is_last(number)) {
@@ -259,9 +267,7 @@ int Run::loop(const Step& step, const Save& save, const StepLine& line) {
   return 0;
 }
 
-void Run::count_nonfinite(double num_updates, double num_not_finite) {
-  nonfinite_steps_ = num_not_finite > 0 && num_updates == 0 ? nonfinite_steps_ + 1 : 0;
-}
+void Run::count_nonfinite(bool nothing_finite) { nonfinite_steps_ = nothing_finite ? nonfinite_steps_ + 1 : 0; }
 
 void Run::stop_when_nothing_is_finite(int64_t global_step, const Save& save) {
   if (options_.max_nonfinite_steps <= 0 || nonfinite_steps_ < options_.max_nonfinite_steps) return;

@@ -97,7 +97,7 @@ class Run {
   void open_folder();
   void cut_back_metrics(const std::string& path, int64_t last_step);
   Metrics measured(const Step& step, int64_t global_step);
-  void count_nonfinite(double num_updates, double num_not_finite);
+  void count_nonfinite(bool nothing_finite);
   void stop_when_nothing_is_finite(int64_t global_step, const Save& save);
   void save_now(int64_t global_step, const Save& save);
 
@@ -111,7 +111,7 @@ class Run {
   int64_t last_step_ = 0, due_step_ = -1;
   int64_t saved_step_ = -1;
   std::optional<double> save_seconds_;  // of a save that no metrics line tells of yet
-  int64_t nonfinite_steps_ = 0;         // the last ones in a row, without a finite update
+  int64_t nonfinite_steps_ = 0;         // the last ones in a row, of which a model has no finite update
 };
 
 }  // namespace hone

@@ -95,6 +95,20 @@ TEST_F(RunOfNothing, EndsWhenNoUpdateOfTheLastStepsWasFiniteAndSavesTheWeightsTh
   EXPECT_EQ(saved(), (std::vector<int64_t>{7}));
 }
 
+TEST_F(RunOfNothing, EndsWhenNoUpdateOfTheCriticWasFinite) {
+  RunOptions o = options(20);
+  o.max_nonfinite_steps = 3;
+  TrainingRun run(o);
+  const auto step = [](int64_t number) {
+    Metrics m = metrics(true);
+    m.set("critic/num_updates", number < 4 ? 2 : 0);
+    m.set("critic/num_updates_not_finite", number < 4 ? 0 : 2);
+    return m;
+  };
+  const std::string words = outcome(run, step);
+  EXPECT_NE(words.find("step 6: not one update of the last 3 steps was finite"), std::string::npos) << words;
+}
+
 TEST_F(RunOfNothing, SaysSoWhenTheWeightsAreNotWorthSaving) {
   RunOptions o = options(20);
   o.max_nonfinite_steps = 2;

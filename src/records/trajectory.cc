@@ -1,6 +1,13 @@
 #include "records/trajectory.h"
 
+#include <algorithm>
+
 namespace hone {
+
+int64_t Trajectory::num_loss() const {
+  if (loss_mask.empty()) return std::ssize(response_ids);
+  return std::count(loss_mask.begin(), loss_mask.end(), uint8_t{1});
+}
 
 const char* name(FinishReason reason) {
   switch (reason) {

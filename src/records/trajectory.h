@@ -65,6 +65,12 @@ struct Trajectory {
       old_logprobs;                // of the policy at the step's beginning, where that is not the one that drew all ids
   std::vector<uint8_t> loss_mask;  // 1: with loss; empty: all
   std::vector<float> weights;      // importance weights of a rollout correction; empty: 1
+
+  bool has_loss(size_t id) const { return loss_mask.empty() || loss_mask[id] != 0; }
+  // Response ids with loss.
+  int64_t num_loss() const;
+  // What ratios are measured against: old_logprobs, else those drawn with.
+  const std::vector<float>& effective_old_logprobs() const { return old_logprobs.empty() ? logprobs : old_logprobs; }
 };
 
 // All samples of one draw, in the order of `sample`.

@@ -122,6 +122,7 @@ TEST_F(Ppo, RewardRisesWithACritic) {
 
 TEST_F(Ppo, OptionsThatDoNotFitAreRefused) {
   const auto refused = [&](const Arguments& more, const std::string& says) {
+    SCOPED_TRACE(says);
     const Result result = run_hone(inputs_->path(), command("refused", more + Arguments{"--check"}));
     EXPECT_EQ(result.code, 2);
     EXPECT_NE(result.err.find(says), std::string::npos) << result.err;
@@ -130,7 +131,17 @@ TEST_F(Ppo, OptionsThatDoNotFitAreRefused) {
   refused({"algorithm.use_kl_in_reward=true", "algorithm.filter_groups.enable=true",
            "algorithm.filter_groups.metric=seq_final_reward"},
           "algorithm.filter_groups.metric = seq_final_reward: expected acc, score or seq_reward");
-  refused(kGae + Arguments{"critic.model.path=" + *inputs_ / "nothing"}, "nothing");
+  refused(kGae + Arguments{"critic.model.path=" + *inputs_ / "nothing"}, "nothing/config.json: not found");
+  const Arguments adaptive{"algorithm.use_kl_in_reward=true", "algorithm.kl_ctrl.type=adaptive"};
+  refused(adaptive + Arguments{"algorithm.kl_ctrl.horizon=2.4"},
+          "algorithm.kl_ctrl.horizon = 2.4: expected above 2.4, a fifth of the 12 answers of a step");
+  refused(adaptive + Arguments{"algorithm.kl_ctrl.horizon=0"}, "algorithm.kl_ctrl.horizon: expected above 0");
+  refused(adaptive + Arguments{"algorithm.kl_ctrl.target_kl=0"}, "algorithm.kl_ctrl.target_kl: expected above 0");
+  refused(adaptive + Arguments{"algorithm.kl_penalty=full"}, "algorithm.kl_penalty: expected one of kl, k1");
+  refused({"algorithm.use_kl_in_reward=true", "algorithm.kl_ctrl.type=x"}, "expected one of fixed, adaptive");
+  refused(kGae + Arguments{"critic.ppo_epochs=0"}, "critic.ppo_epochs: expected at least 1");
+  refused(kGae + Arguments{"critic.optim.betas=[0.9]"}, "critic.optim.betas: expected two numbers, found 1");
+  refused(kGae + Arguments{"critic.loss_agg_mode=mean"}, "critic.loss_agg_mode: expected one of token-mean");
   // a critic of its own folder is counted by its own size
   io::make_folders(*inputs_ / "wide");
   for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
