@@ -13,6 +13,7 @@ namespace {
 using cpu::PackBlock;
 using cpu::ProductBlock;
 using cpu::ProductKernels;
+using cpu::ProductSum;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
@@ -24,7 +25,7 @@ constexpr int64_t kRowBlockBytes = 192 << 10;
 constexpr int64_t kOutputBlockColumns = 128;
 constexpr int64_t kTileBytes = 8 << 20;  // of dy, packed for dw
 
-// How a product is cut. It depends on the shape alone, and no sum is cut: a piece of depth continues from C.
+// How a product is cut. It depends on the shape alone; a piece of depth goes on from C where it is not added.
 struct Tiling {
   int64_t depth_block, row_block, panel_block;  // depth, rows, panels of one task's step
   int64_t row_blocks, panel_blocks;
@@ -32,10 +33,11 @@ struct Tiling {
   int64_t num_tasks() const { return row_blocks * panel_blocks; }
 };
 
-Tiling tiling_of(const ProductKernels& kernels, DType dtype, int64_t rows, int64_t panels, int64_t depth) {
+Tiling tiling_of(const ProductKernels& kernels, DType dtype, int64_t rows, int64_t panels, int64_t depth,
+                 Store store = Store::overwrite) {
   Tiling t;
   t.depth_block = round_up(ceil_div(depth, std::max<int64_t>(1, ceil_div(depth, kernels.depth_block))), 2);
-  t.depth_block = std::max<int64_t>(t.depth_block, 2);
+  t.depth_block = store == Store::add ? kAddDepth : std::max<int64_t>(t.depth_block, 2);
   const int64_t max_rows = std::max<int64_t>(kernels.tile_rows, kRowBlockBytes / (t.depth_block * size_bytes(dtype)));
   t.row_block = round_up(ceil_div(rows, ceil_div(rows, max_rows)), kernels.tile_rows);
   t.row_blocks = ceil_div(rows, t.row_block);
@@ -198,12 +200,12 @@ void product(Context& ctx, View<float> y_TN, ConstComputeView x_TD, const Packed
   HONE_CHECK(x_TD.rows == y_TN.rows && x_TD.cols == packed.depth && y_TN.cols == packed.columns,
              "y {}x{}, x {}x{}, packed {}x{}", y_TN.rows, y_TN.cols, x_TD.rows, x_TD.cols, packed.columns,
              packed.depth);
-  if (y_TN.size() == 0) return;
   const int64_t depth = packed.depth;
+  if (y_TN.size() == 0 || (depth == 0 && store == Store::add)) return;
   const int64_t panels = ceil_div(packed.columns, packed.panel);
   const int64_t step_bytes = packed.panel * size_bytes(packed.dtype);  // of one depth of a panel
   const int64_t panel_bytes = step_bytes * padded_depth(packed.dtype, depth);
-  const Tiling t = tiling_of(kernels, packed.dtype, x_TD.rows, panels, depth);
+  const Tiling t = tiling_of(kernels, packed.dtype, x_TD.rows, panels, depth, store);
   const bool f32 = packed.dtype == DType::f32;
   const auto rows = f32 ? kernels.rows_f32 : kernels.rows_bf16;
   const auto few_rows = f32 ? kernels.few_f32 : kernels.few_bf16;
@@ -222,15 +224,18 @@ void product(Context& ctx, View<float> y_TN, ConstComputeView x_TD, const Packed
       block.c = y_TN.row(row) + panel * packed.panel;
       block.c_stride = y_TN.stride;
       block.cols = std::min(packed.panel, packed.columns - panel * packed.panel);
-      block.add = d > 0 || store == Store::add;
+      block.sum = store == Store::add ? ProductSum::add_to : d > 0 ? ProductSum::go_on : ProductSum::begin;
       block.next = nullptr;
       block.next_bytes = 0;
       return block;
     };
     if (x_TD.rows <= kernels.few_rows) {
-      ProductBlock block = block_at(first, 0, depth);
-      block.cols = std::min(last * packed.panel, packed.columns) - first * packed.panel;
-      few_rows(block);
+      const int64_t piece = store == Store::add ? kAddDepth : std::max<int64_t>(depth, 1);
+      for (int64_t d = 0; d == 0 || d < depth; d += piece) {
+        ProductBlock block = block_at(first, d, std::min(piece, depth - d));
+        block.cols = std::min(last * packed.panel, packed.columns) - first * packed.panel;
+        few_rows(block);
+      }
       return;
     }
     // One block of rows: each panel once from end to end, as it lies in memory. Many: the rows' piece of depth stays
@@ -325,7 +330,7 @@ void product_dw(Context& ctx, View<float> dw_NK, ConstComputeView dy_TN, ConstCo
           block.c = dw_NK.row(part + row) + panel * kernels.panel;
           block.c_stride = dw_NK.stride;
           block.cols = std::min<int64_t>(kernels.panel, dw_NK.cols - panel * kernels.panel);
-          block.add = true;
+          block.sum = ProductSum::go_on;
           block.next = nullptr;
           block.next_bytes = 0;
           tiles_product(block);

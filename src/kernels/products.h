@@ -1,7 +1,8 @@
 // Matrix products on prepacked weights, all three directions of a linear layer y = x W^T with W [N, K] on disk order.
 // T = packed tokens (rows), N = outputs, K = inputs. Products read the compute dtype and accumulate in float.
-// Law 1: an output element is one accumulator that walks the depth upwards, whatever the number of rows; bf16 walks
-// pairs (odd element first, as VDPBF16PS). Law 2: work is cut into tiles by shape; no sum is split.
+// Law 1: an output element is one accumulator that walks the depth upwards, whatever the number of rows (and one for
+// each kAddDepth terms of what is added); bf16 walks pairs (odd element first, as VDPBF16PS). Law 2: work is cut into
+// tiles by shape; no sum is split.
 // In float32 the bits are the same on every target.
 #pragma once
 
@@ -31,6 +32,9 @@ struct PackedMatrix {
 };
 
 enum class Store { overwrite, add };
+// Terms of a sum that is added: each such piece begins at 0, for y may be many times larger than what is added to it
+// (the residual stream of a language model), and then every term of one long sum would be rounded as y is.
+inline constexpr int64_t kAddDepth = 384;
 
 // Packs W for y = x W^T: columns = N, depth = K.
 void pack(Context& ctx, PackedMatrix& packed, View<const float> w_NK);
@@ -48,7 +52,8 @@ void pack_transposed(Context& ctx, PackedMatrix& packed, View<const float> w_NK)
 // be.
 void transpose(Context& ctx, PackedMatrix& transposed, const PackedMatrix& packed);
 
-// y[t][n] (=, +=) sum over d of x[t][d] * packed[d][n]. With Store::add the accumulator starts from y.
+// y[t][n] (=, +=) sum over d of x[t][d] * packed[d][n]. With Store::add y[t][n] gets the sums of kAddDepth terms
+// each, one after the other.
 // Forward with pack(), dx with transpose() or pack_transposed().
 void product(Context& ctx, View<float> y_TN, ConstComputeView x_TD, const PackedMatrix& packed, Store store);
 

@@ -158,19 +158,45 @@ TEST(Products, EqualTheReferenceInEveryBitWhenCutIntoManyTasks) {
   }
 }
 
+// The residual stream of a language model holds values thousands of times what a layer adds to them.
+TEST(Products, WhatIsAddedToALargeValueIsNotRoundedTermByTerm) {
+  constexpr float kLarge = 4096;
+  const int64_t T = 7, N = 20, K = 4 * kAddDepth;
+  Context ctx(1);
+  Matrix w(DType::f32, N, K, 0, 1), x(DType::f32, T, K, 0, 2);
+  PackedMatrix packed = PackedMatrix::allocate(ctx.target, DType::f32, N, K);
+  pack(ctx, packed, w.f32());
+  for (const int64_t rows : {int64_t{1}, T}) {
+    std::vector<float> y(static_cast<size_t>(rows * N), kLarge);
+    product(ctx, View<float>(y.data(), rows, N), x.compute().slice_rows(0, rows), packed, Store::add);
+    for (int64_t i = 0; i < rows * N; ++i) {
+      double exact = kLarge;
+      for (int64_t k = 0; k < K; ++k) exact += double{x.f32()(i / N, k)} * double{w.f32()(i % N, k)};
+      // half an ulp of y for each piece, and as much again for the sums of about sqrt(K) themselves
+      EXPECT_NEAR(y[static_cast<size_t>(i)], exact, (4 + 4) * kLarge * 0x1p-24) << rows << " rows, " << i;
+    }
+  }
+}
+
 TEST(Products, RowHasTheSameBitsAloneAndAmongManyRows) {
   for (const cpu::Target* target : targets()) {
     Context ctx(2, *target);
-    for (DType dtype : kDTypes) {
+    for (const auto& [dtype, store] : {std::pair{DType::f32, Store::overwrite},
+                                       {DType::f32, Store::add},
+                                       {DType::bf16, Store::overwrite},
+                                       {DType::bf16, Store::add}}) {
       const int64_t T = 300, N = 100, K = 800;
       Matrix w(DType::f32, N, K, 0, 1), x(dtype, T, K, 1, 2);
       PackedMatrix packed = PackedMatrix::allocate(*target, dtype, N, K);
       pack(ctx, packed, w.f32());
-      std::vector<float> all(static_cast<size_t>(T * N)), some(all.size());
-      product(ctx, View<float>(all.data(), T, N), x.compute(), packed, Store::overwrite);
+      std::vector<float> before(static_cast<size_t>(T * N));
+      for (size_t i = 0; i < before.size(); ++i) before[i] = value(7, static_cast<int64_t>(i));
+      std::vector<float> all = before, some = before;
+      product(ctx, View<float>(all.data(), T, N), x.compute(), packed, store);
       for (int64_t count : {1, 2, 3, 5, 8, 13, 64}) {
         for (int64_t t = 0; t + count <= T; t += std::max<int64_t>(count, 41)) {
-          product(ctx, View<float>(some.data(), count, N), x.compute().slice_rows(t, count), packed, Store::overwrite);
+          std::copy_n(before.data() + t * N, count * N, some.data());
+          product(ctx, View<float>(some.data(), count, N), x.compute().slice_rows(t, count), packed, store);
           ASSERT_EQ(std::memcmp(some.data(), all.data() + t * N, static_cast<size_t>(count * N) * sizeof(float)), 0)
               << target->name << " " << name(dtype) << " " << count << " rows at " << t;
         }

@@ -7,7 +7,13 @@
 
 namespace hone::kernels::cpu {
 
-// C[rows, cols] = (add ? C : 0) + A[rows, depth] x one panel piece: each element one accumulator, depth upwards.
+enum class ProductSum {
+  begin,   // C = the sum from 0
+  go_on,   // C = the sum from C
+  add_to,  // C += the sum from 0
+};
+
+// C[rows, cols] (=, +=) A[rows, depth] x one panel piece: each element one accumulator, depth upwards.
 struct ProductBlock {
   const void* a;     // row-major, or row tiles one after the other, each of the piece's depth
   int64_t a_stride;  // elements from row to row (row-major only)
@@ -18,7 +24,7 @@ struct ProductBlock {
   float* c;
   int64_t c_stride;
   int64_t cols;  // 1 to panel; few_*: any number, over panels side by side
-  bool add;
+  ProductSum sum;
   const void* next;  // memory wanted soon: fetched towards L2 meanwhile, spread over the tiles
   int64_t next_bytes;
 };

@@ -80,7 +80,8 @@ __attribute__((noinline)) void tile(const ProductBlock& block, const typename Ty
     for (int v = 0; v < P * kVecs; ++v) {
       const int64_t lanes = cols - v * kLanes;
       const float* p = c + r * block.c_stride + v * kLanes;
-      acc.v[r][v] = !block.add || lanes <= 0 ? zero() : lanes >= kLanes ? load(p) : load_n(p, static_cast<int>(lanes));
+      const bool empty = block.sum != ProductSum::go_on || lanes <= 0;
+      acc.v[r][v] = empty ? zero() : lanes >= kLanes ? load(p) : load_n(p, static_cast<int>(lanes));
     }
   }
   const int64_t steps = block.depth / kStep;
@@ -108,11 +109,15 @@ __attribute__((noinline)) void tile(const ProductBlock& block, const typename Ty
 #pragma GCC unroll 16
     for (int v = 0; v < P * kVecs; ++v) {
       const int64_t lanes = cols - v * kLanes;
+      const int n = static_cast<int>(lanes);
       float* p = c + r * block.c_stride + v * kLanes;
+      if (block.sum == ProductSum::add_to && lanes > 0) {
+        acc.v[r][v] = (lanes >= kLanes ? load(p) : load_n(p, n)) + acc.v[r][v];
+      }
       if (lanes >= kLanes) {
         store(p, acc.v[r][v]);
       } else if (lanes > 0) {
-        store_n(p, acc.v[r][v], static_cast<int>(lanes));
+        store_n(p, acc.v[r][v], n);
       }
     }
   }
