@@ -1,16 +1,38 @@
 // Scorers: answer and ground truth, divided by a tab, under every scorer. Any text gets a verdict, the same each time;
-// a score is finite; an answer whose scorer looks for a box is right when the box holds the ground truth.
+// a score is finite; a repeated ground truth is right whatever stands before its mark; a comparison is the same both
+// ways, and a formula the same in braces.
 #include <cmath>
 
 #include "core/error.h"
 #include "fuzz/target.h"
 #include "io/utf8.h"
+#include "reward/formula.h"
 #include "reward/judgement.h"
 #include "reward/math_compare.h"
 #include "reward/scorer.h"
 
 namespace hone::fuzz {
 namespace {
+
+// Scorers that take the last mark there is, whatever the text.
+bool takes_the_last(const Scorer& scorer) {
+  for (const char* name : {"gsm8k", "gsm8k_flexible", "math", "math_dapo_strict", "geo3k"}) {
+    if (scorer.name == name) return true;
+  }
+  return false;
+}
+
+void check_comparison(std::string_view answer, std::string_view truth) {
+  const Verdict one = compare_answers(answer, truth, {}), other = compare_answers(truth, answer, {});
+  FUZZ_CHECK(
+      (one == Verdict::right) == (other == Verdict::right) || one == Verdict::undecided || other == Verdict::undecided,
+      std::string(answer) + " | " + std::string(truth));
+  const std::string braced = "{" + std::string(truth) + "}";
+  if (braced.size() > kMaxAnswerBytes || !parse_formula(truth, Commas::thousands)) return;
+  if (!parse_formula(braced, Commas::thousands)) return;  // one level too deep, or it ends with a command
+  FUZZ_CHECK(compare_answers(braced, truth, {}) != Verdict::wrong, braced);
+  behaviour("in braces");
+}
 
 void run(std::string_view text) {
   const size_t tab = text.find('\t');
@@ -25,12 +47,11 @@ void run(std::string_view text) {
     const Score again = score_with(scorer, {"", answer, truth});
     FUZZ_CHECK(score.value == again.value && score.verdict == again.verdict, std::string(scorer.name));
     behaviour(std::string(scorer.name) + (score.verdict ? name(*score.verdict) : "none"));
+    if (!readable || !takes_the_last(scorer)) continue;
+    const std::string repeated = std::string(answer) + "\n" + scorer.repeat(truth);
+    FUZZ_CHECK(score_with(scorer, {"", repeated, truth}).verdict == Verdict::right, std::string(scorer.name));
   }
-  FUZZ_CHECK(compare_answers(truth, truth, {}) == Verdict::right, std::string(truth));
-  const Verdict one = compare_answers(answer, truth, {}), other = compare_answers(truth, answer, {});
-  FUZZ_CHECK(
-      (one == Verdict::right) == (other == Verdict::right) || one == Verdict::undecided || other == Verdict::undecided,
-      std::string(answer) + " | " + std::string(truth));
+  check_comparison(answer, truth);
 }
 
 Material material() {

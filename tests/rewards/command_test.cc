@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "reward/scorer.h"
 #include "support/tiny_model.h"
 
 namespace hone::test {
@@ -55,6 +58,65 @@ TEST_F(ScoreCommand, AuditShowsEveryRowThatDiffersAndNoOther) {
   const Result recorded = run_hone(folder_.path(), {"score", rows, "--scorer", "math", "--audit", "recorded"});
   EXPECT_NE(recorded.out.find("a.jsonl:3:"), std::string::npos) << recorded.out;
   EXPECT_NE(recorded.out.find("math and recorded differ on 1"), std::string::npos) << recorded.out;
+}
+
+std::vector<io::Json> lines_of(const std::string& output) {
+  std::vector<io::Json> lines;
+  std::istringstream stream(output);
+  for (std::string line; std::getline(stream, line);) lines.push_back(io::parse_json(line, "line"));
+  return lines;
+}
+
+TEST_F(ScoreCommand, JsonIsALineForEveryRowAndOneForEverySource) {
+  const std::string rows =
+      file("a.jsonl", row("#### 5", "5", "openai/gsm8k", 1) + row("#### 6", "5", "openai/gsm8k", 0) +
+                          row("\\boxed{9^{9^{9^{9}}}}", "1", "numina_olympiads", 0));
+  const Result result = run_hone(folder_.path(), {"score", rows, "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const auto lines = lines_of(result.out);
+  ASSERT_EQ(lines.size(), 5u) << result.out;
+  EXPECT_EQ(lines[1].at("place").as_string(), rows + ":2");
+  EXPECT_EQ(lines[1].at("data_source").as_string(), "openai/gsm8k");
+  EXPECT_EQ(lines[1].at("scorer").as_string(), "gsm8k");
+  EXPECT_EQ(lines[1].at("score").as_double(), 0);
+  EXPECT_EQ(lines[1].at("verdict").as_string(), "wrong");
+  EXPECT_EQ(lines[1].at("pred").as_string(), "6");
+  EXPECT_EQ(lines[1].at("ground_truth").as_string(), "5");
+  EXPECT_EQ(lines[0].at("score").as_double(), 1);
+  EXPECT_TRUE(lines[2].at("score").is_null());
+  EXPECT_EQ(lines[2].at("verdict").as_string(), "undecided");
+  EXPECT_TRUE(lines[3].at("mean_score").is_null()) << "numina, which comes first by name";
+  EXPECT_EQ(lines[3].at("absent").as_int(), 1);
+  EXPECT_EQ(lines[4].at("mean_score").as_double(), 0.5);
+  EXPECT_EQ(lines[4].at("rows").as_int(), 2);
+  const Result audit = run_hone(folder_.path(), {"score", rows, "--json", "--scorer", "gsm8k", "--audit", "math"});
+  const auto differing = lines_of(audit.out);
+  ASSERT_EQ(differing.size(), 5u) << audit.out;
+  EXPECT_EQ(differing[0].at("verdict").as_string(), "right");
+  EXPECT_EQ(differing[0].at("other").as_string(), "math");
+  EXPECT_EQ(differing[0].at("other_verdict").as_string(), "no answer");
+  EXPECT_EQ(differing[4].at("differ").as_int(), 2);
+}
+
+TEST_F(ScoreCommand, ListNamesEveryScorerAndItsSources) {
+  const Result result = run_hone(folder_.path(), {"score", "--list"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  for (const Scorer& scorer : scorers()) {
+    EXPECT_NE(("\n" + result.out).find("\n" + std::string(scorer.name) + " "), std::string::npos) << scorer.name;
+    EXPECT_NE(result.out.find(scorer.what), std::string::npos) << scorer.name;
+  }
+  for (const Route& route : routes()) {
+    const size_t place = result.out.find(" " + std::string(route.data_source) + "\n");
+    ASSERT_NE(place, std::string::npos) << route.data_source;
+    const size_t scorer = ("\n" + result.out).rfind("\n" + std::string(route.scorer) + " ", place);
+    ASSERT_NE(scorer, std::string::npos) << route.data_source << " stands before its scorer";
+    for (const Scorer& other : scorers()) {
+      if (other.name == route.scorer) continue;
+      const size_t between = result.out.find("\n" + std::string(other.name) + "  ", scorer);
+      EXPECT_GT(between, place) << route.data_source << " stands under " << other.name;
+    }
+  }
+  EXPECT_EQ(run_hone(folder_.path(), {"score"}).code, 2) << "no file";
 }
 
 TEST_F(ScoreCommand, NamesAllThatCannotBeScored) {

@@ -1,6 +1,7 @@
 // The table of scorers, tests/rewards/scorers.jsonl: one row an answer and a ground truth.
 //   response  a text, or a list of [part, how often]
 //   verdicts  what each scorer finds
+//   scores    its number, where that is not the usual one of the verdict
 //   public    what the public scorer of the same name finds, "right" or "not right" (tools/make_scorer_verdicts.py)
 //   why       why ours differs from it, for each that does and no other
 #include <gtest/gtest.h>
@@ -33,7 +34,21 @@ std::string response_of(const io::Json& row) {
   return text;
 }
 
-TEST(ScorerTable, EveryVerdictIsAsTheRowSays) {
+double usual_score(const std::string& scorer, bool right) {
+  if (scorer == "geo3k") return right ? 0.9 : 0.0;
+  return right ? 1.0 : scorer.starts_with("math_dapo") ? -1.0 : 0.0;
+}
+
+void expect_score(const io::JsonRow& row, const std::string& scorer, const Score& score) {
+  EXPECT_EQ(score.value.has_value(), score.verdict != Verdict::undecided) << scorer << " on line " << row.line;
+  if (!score.value) return;
+  const io::Json* scores = row.value.find("scores");
+  const io::Json* given = scores == nullptr ? nullptr : scores->find(scorer);
+  const double expected = given != nullptr ? given->as_double() : usual_score(scorer, score.verdict == Verdict::right);
+  EXPECT_FLOAT_EQ(*score.value, static_cast<float>(expected)) << scorer << " on line " << row.line;
+}
+
+TEST(ScorerTable, EveryVerdictAndScoreIsAsTheRowSays) {
   std::map<std::string, std::set<std::string>> seen;
   const auto rows = read_table();
   EXPECT_GE(rows.size(), 400u);
@@ -47,7 +62,7 @@ TEST(ScorerTable, EveryVerdictIsAsTheRowSays) {
       ASSERT_TRUE(score.verdict) << name << " on line " << row.line << ": " << score.reason;
       EXPECT_EQ(hone::name(*score.verdict), verdict.as_string())
           << name << " on line " << row.line << ", ground truth " << gold << ": " << score.reason;
-      EXPECT_EQ(score.value.has_value(), score.verdict != Verdict::undecided) << name << " on line " << row.line;
+      expect_score(row, name, score);
       seen[name].insert(verdict.as_string());
     }
   }
