@@ -36,7 +36,7 @@ enum class FormulaKind : uint8_t {
   bracketed,   // children; text: its two brackets, e.g. "(]": a tuple or an interval
   join,        // children; text: "U" union, "N" intersection, "\\" difference
   matrix,      // children: rows, each a list
-  relation,    // 2 children; text: "=", "<", "<=", ">", ">=", "!=", "in"
+  relation,    // children: its sides, the first may be words; text: the signs between, of = ~ < <= > >= != in
 };
 
 struct FormulaNode {

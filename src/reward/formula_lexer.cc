@@ -52,11 +52,13 @@ constexpr Named kSigns[] = {
     {"gt", ">"},
     {"ne", "!="},
     {"neq", "!="},
-    {"approx", "="},
+    {"approx", "~"},
     {"in", "in"},
     {"cup", "U"},
     {"cap", "N"},
     {"setminus", "\\"},
+    {"smallsetminus", "\\"},
+    {"backslash", "\\"},
     {"lvert", "|"},
     {"rvert", "|"},
     {"vert", "|"},
@@ -79,8 +81,8 @@ constexpr Named kSigns[] = {
 constexpr std::string_view kIgnored[] = {"left", "right", "displaystyle", "limits", "quad", "qquad", "big",
                                          "Big",  "bigl",  "bigr",         "Bigl",   "Bigr", "bigg",  "Bigg"};
 // Commands whose argument is a text, or a letter in another type.
-constexpr std::string_view kTexts[] = {"text",   "mathrm", "textbf", "mathbf", "mbox",   "textit",
-                                       "mathit", "textrm", "rm",     "bf",     "mathsf", "operatorname"};
+constexpr std::string_view kTexts[] = {"text",   "mathrm", "textbf", "mathbf", "mbox",    "textit",     "mathit",
+                                       "textrm", "rm",     "bf",     "mathsf", "mathcal", "boldsymbol", "bm"};
 // Characters of Unicode, with the LaTeX or plain text they stand for.
 constexpr Named kUnicode[] = {
     {"−", "-"},           {"–", "-"},         {"×", "*"},       {"·", "*"},        {"⋅", "*"},
@@ -91,7 +93,7 @@ constexpr Named kUnicode[] = {
     {"β", "\\beta "},     {"λ", "\\lambda "}, {"，", ","},      {"（", "("},       {"）", ")"},
     {"＝", "="},          {"′", ""},          {"’", ""},        {"\u00A0", " "},   {"\u2009", " "},
     {"\u202F", " "},      {"\u200B", ""},     {"€", ""},        {"£", ""},         {"¥", ""},
-    {"∅", "\\emptyset "}, {"≈", "="},         {"％", "%"},
+    {"∅", "\\emptyset "}, {"≈", "\\approx "}, {"％", "%"},
 };
 
 template <class List>
@@ -257,6 +259,13 @@ class Lexer {
     }
     return true;
   }
+  // A name as it would be without the command: a function where it is one.
+  void read_operator() {
+    if (at_ < text_.size() && text_[at_] == '*') ++at_;
+    const std::string group = read_group();
+    const std::string_view name = trimmed(group);
+    if (!name.empty() && std::all_of(name.begin(), name.end(), is_letter)) add_name(std::string(name));
+  }
   // "\\text{12 (cm)}"
   static std::string_view without_brackets(std::string_view word) {
     if (word.starts_with('(')) word.remove_prefix(1);
@@ -313,6 +322,7 @@ class Lexer {
       return true;
     }
     if (holds(kTexts, name)) return read_text();
+    if (name == "operatorname") return read_operator(), true;
     if (name == "bar") return add(LexemeKind::sign, "overline"), true;
     if (name == "circ" || name == "degree") return add(LexemeKind::sign, "circ"), true;
     if (name == "infty") return add(LexemeKind::symbol, "infinity"), true;

@@ -25,7 +25,7 @@ struct Lexeme {
   bool is(std::string_view sign) const { return kind == LexemeKind::sign && text == sign; }
 };
 
-// Signs are ( ) [ ] { } \{ \} , ; + - * / ^ _ = < > <= >= != | ! % & \\ in +- -+ U N \ circ and the commands frac,
+// Signs are ( ) [ ] { } \{ \} , ; + - * / ^ _ = ~ < > <= >= != | ! % & \\ in +- -+ U N \ circ and the commands frac,
 // sqrt, surd (a root of a whole number or bracket), binom, overline, floor( )floor, ceil( )ceil, begin and end (with
 // the environment's name in the next lexeme, a word). Nothing when there is a command or a character that is no part of
 // a formula.

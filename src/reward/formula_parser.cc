@@ -1,6 +1,6 @@
 // The grammar of formulas, by recursive descent:
 //   list     = item { ("," | ";" | and | or) item }        item  = words | relation [unit]
-//   relation = join { ("=" | "<" | ...) join }              join  = sum { (U | N | \) sum }
+//   relation = (join | words) { ("=" | "<" | ...) join }    join  = sum { (U | N | \) sum }
 //   sum      = product { (+ | - | +-) product }             product = factor { [* | /] factor }
 // A fault sets failed_ and moves behind the last lexeme, which ends every loop.
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace hone {
 namespace {
 
 constexpr int kMaxNesting = 50;
-constexpr std::string_view kRelations[] = {"=", "<", "<=", ">", ">=", "!=", "in"};
+constexpr std::string_view kRelations[] = {"=", "~", "<", "<=", ">", ">=", "!=", "in"};
 
 class FormulaParser {
  public:
@@ -76,8 +76,14 @@ class FormulaParser {
   }
 
   int32_t item() {
-    if (next().kind == LexemeKind::word && quantity(next().text).empty() && !at_conjunction()) return words();
-    const int32_t value = relation();
+    if (next().kind == LexemeKind::word && quantity(next().text).empty() && !at_conjunction()) {
+      const int32_t name = words();
+      return at_relation() ? with_unit(relation(name)) : name;  // "Area = 12 cm"
+    }
+    if (!take("=")) take("~");  // "= 5"
+    return with_unit(relation(join()));
+  }
+  int32_t with_unit(int32_t value) {
     if (at_bracketed_unit()) {
       ++at_;
       const std::string name = unit();
@@ -118,11 +124,14 @@ class FormulaParser {
     return name;
   }
 
-  int32_t relation() {
-    Children sides{join()};
+  bool at_relation() const {
+    return next().kind == LexemeKind::sign &&
+           std::find(std::begin(kRelations), std::end(kRelations), next().text) != std::end(kRelations);
+  }
+  int32_t relation(int32_t first) {
+    Children sides{first};
     std::string signs;
-    while (next().kind == LexemeKind::sign &&
-           std::find(std::begin(kRelations), std::end(kRelations), next().text) != std::end(kRelations)) {
+    while (at_relation()) {
       signs += (signs.empty() ? "" : " ") + lexemes_[at_++].text;
       sides.push_back(join());
     }

@@ -145,22 +145,47 @@ class Comparison {
   Verdict compare_relations(Side a, Side b) {
     const bool both = a.get().kind == Kind::relation && b.get().kind == Kind::relation;
     if (!both) {
-      const Side relation = a.get().kind == Kind::relation ? a : b, other = a.get().kind == Kind::relation ? b : a;
-      return says_value(relation) ? compare(last_child(relation), other) : Verdict::wrong;
+      return a.get().kind == Kind::relation ? compare_stated(a, b) : compare_stated(b, a);
     }
-    const bool equations = a.get().text == "=" && b.get().text == "=";
-    if (a.num_children() != b.num_children()) {
-      return says_value(a) && says_value(b) ? compare(last_child(a), last_child(b)) : Verdict::wrong;
+    const std::string signs_a = exact_signs(a), signs_b = exact_signs(b);
+    const bool equations = signs_a == "=" && signs_b == "=";
+    const bool named = a.child(0).get().kind == Kind::words, named_b = b.child(0).get().kind == Kind::words;
+    if (a.num_children() != b.num_children() || named != named_b) {  // Area = 5 is A = 5
+      const bool longer = a.num_children() > b.num_children();
+      return says_value(a) && says_value(b) ? compare_stated(longer ? a : b, last_child(longer ? b : a))
+                                            : Verdict::wrong;
     }
-    if (a.get().text == b.get().text) {
+    if (signs_a == signs_b) {
       const Verdict as_given = compare_sides(a, b, false);
       if (as_given != Verdict::wrong) return as_given;
     }
-    if (a.get().text == mirrored(b.get().text)) {
+    if (signs_a == mirrored(signs_b)) {
       const Verdict turned = compare_sides(a, b, true);
       if (turned != Verdict::wrong) return turned;
     }
     return equations ? compare_equations(a, b) : Verdict::wrong;
+  }
+
+  static std::string exact_signs(const Side& relation) {
+    std::string signs = relation.get().text;
+    replace_every(signs, "~", "=");
+    return signs;
+  }
+
+  // What a relation says is its last side; of a number and what it is nearly, either.
+  Verdict compare_stated(Side relation, Side other) {
+    if (!says_value(relation)) return Verdict::wrong;
+    const Verdict last = compare(last_child(relation), other);
+    if (last == Verdict::right || !relation.get().text.ends_with('~')) return last;
+    const Side exact = relation.child(relation.num_children() - 2);
+    return is_near(exact, last_child(relation)) ? compare(exact, other) : last;
+  }
+  // Within a hundredth: a number is not stated as another one.
+  bool is_near(Side a, Side b) {
+    if (contains(a, Kind::symbol) || contains(b, Kind::symbol)) return false;
+    const FormulaValue x = value(a, 0, std::numbers::pi), y = value(b, 0, std::numbers::pi);
+    if (x.state != FormulaValue::State::known || y.state != FormulaValue::State::known) return false;
+    return std::abs(x.value - y.value) <= 0.01 * std::abs(x.value);
   }
 
   static std::string mirrored(const std::string& signs) {
@@ -425,11 +450,12 @@ std::string squeezed(std::string_view text) {
 
 // Of a text of words, what stands in no command: "\\text{No solution}" is "nosolution". Empty for other texts.
 std::string words_form(std::string text) {
+  const bool commanded = text.find('{') != std::string::npos;
   for (const char* gone : {"\\text{", "\\textbf{", "\\mathrm{", "\\mbox{", "}"}) replace_every(text, gone, "");
   const bool words = std::none_of(text.begin(), text.end(), [](char c) {
     return std::string_view("0123456789\\^_+*/=<>()[]{").find(c) != std::string_view::npos;
   });
-  return words && text.size() > 2 ? lower_ascii(text) : "";
+  return words && (commanded || text.size() > 2) ? lower_ascii(text) : "";
 }
 
 }  // namespace
@@ -450,8 +476,11 @@ Verdict compare_answers(std::string_view answer, std::string_view ground_truth, 
     if (answer.find(',') == std::string_view::npos && ground_truth.find(',') == std::string_view::npos) break;
   }
   if (unsure) return Verdict::undecided;
-  const std::string words = words_form(a);
-  return !words.empty() && words == words_form(b) ? Verdict::right : Verdict::wrong;
+  const std::string words = words_form(a), of_truth = words_form(b);
+  const auto same = [](const std::string& one, const std::string& other) {
+    return !one.empty() && one == lower_ascii(other);
+  };
+  return same(words, of_truth.empty() ? b : of_truth) || same(of_truth, a) ? Verdict::right : Verdict::wrong;
 }
 
 }  // namespace hone

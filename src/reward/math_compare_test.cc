@@ -83,6 +83,33 @@ TEST(MathCompare, AnAnswerOfAnotherKindIsWrongAndNotUndecided) {
                                     {"12 \\text{ (cm)}", "12 \\text{ cm}"}});
 }
 
+TEST(MathCompare, WordsAreTheSameInACommandAndOutside) {
+  expect_both_ways(Verdict::right, {{"\\text{No}", "No"},
+                                    {"\\text{no}", "No"},
+                                    {"\\boldsymbol{x} + 1", "x + 1"},
+                                    {"\\operatorname{sin} x", "\\sin x"},
+                                    {"\\operatorname{lcm}", "lcm"},
+                                    {"\\mathbb{R} \\backslash \\{0\\}", "\\mathbb{R} \\setminus \\{0\\}"}});
+  expect_both_ways(Verdict::wrong, {{"\\text{No}", "\\text{Yes}"}, {"\\text{No}", "on"}, {"AB", "ab"}});
+}
+
+TEST(MathCompare, ANameInWordsIsStatedAndAnApproximationStatesBoth) {
+  expect_both_ways(Verdict::right, {{"Area = 5", "5"},
+                                    {"\\text{Area of it} = 5 \\text{ cm}", "5"},
+                                    {"Area = 5", "A = 5"},
+                                    {"= 5", "5"},
+                                    {"\\approx 3.14", "3.14"},
+                                    {"x \\approx 5", "x = 5"},
+                                    {"\\sqrt{2} \\approx 1.41", "\\sqrt{2}"},
+                                    {"\\sqrt{2} ≈ 1.41", "1.41"},
+                                    {"x = \\sqrt{2} \\approx 1.41", "x = \\sqrt{2}"}});
+  expect_both_ways(Verdict::wrong, {{"Area = 5", "6"},
+                                    {"Area = 5", "Area = 6"},
+                                    {"Area = 5", "Perimeter = 5"},
+                                    {"5 \\approx 6", "5"},
+                                    {"\\sqrt{2} \\approx 1.41", "\\sqrt{3}"}});
+}
+
 // Each symbol is negative at one of the points.
 TEST(MathCompare, ARootOfASquareIsNoSymbol) {
   for (const char* symbol : {"a", "b", "c", "h", "k", "L", "m", "n", "r", "s", "t", "w", "x", "y", "z", "\\theta"}) {
