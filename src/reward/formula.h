@@ -56,7 +56,10 @@ struct Formula {
 // How "1,234" is read: as one number where commas separate groups of three, or as a list.
 enum class Commas { thousands, list };
 
+// How the m of "5 m" is read: as a symbol, or as a unit where such a letter stands behind a number and a space.
+enum class Letters { symbols, units };
+
 // Nothing when the text is no formula, or nested deeper than 50 levels.
-std::optional<Formula> parse_formula(std::string_view text, Commas commas);
+std::optional<Formula> parse_formula(std::string_view text, Commas commas, Letters letters = Letters::symbols);
 
 }  // namespace hone

@@ -75,6 +75,9 @@ constexpr Named kSigns[] = {
     {"begin", "begin"},
     {"end", "end"},
     {"langle", "("},
+    {"euro", "euro"},
+    {"pounds", "pound"},
+    {"yen", "yen"},
     {"rangle", ")"},
 };
 // Commands without a meaning here.
@@ -85,15 +88,50 @@ constexpr std::string_view kTexts[] = {"text",   "mathrm", "textbf", "mathbf", "
                                        "textrm", "rm",     "bf",     "mathsf", "mathcal", "boldsymbol", "bm"};
 // Characters of Unicode, with the LaTeX or plain text they stand for.
 constexpr Named kUnicode[] = {
-    {"−", "-"},           {"–", "-"},         {"×", "*"},       {"·", "*"},        {"⋅", "*"},
-    {"÷", "/"},           {"∕", "/"},         {"√", "\\surd "}, {"π", "\\pi "},    {"∞", "\\infty "},
-    {"∪", "\\cup "},      {"∩", "\\cap "},    {"≤", "<="},      {"≥", ">="},       {"≠", "!="},
-    {"±", "\\pm "},       {"°", "^\\circ "},  {"²", "^2"},      {"³", "^3"},       {"½", "\\frac12"},
-    {"¼", "\\frac14"},    {"¾", "\\frac34"},  {"∈", "\\in "},   {"θ", "\\theta "}, {"α", "\\alpha "},
-    {"β", "\\beta "},     {"λ", "\\lambda "}, {"，", ","},      {"（", "("},       {"）", ")"},
-    {"＝", "="},          {"′", ""},          {"’", ""},        {"\u00A0", " "},   {"\u2009", " "},
-    {"\u202F", " "},      {"\u200B", ""},     {"€", ""},        {"£", ""},         {"¥", ""},
-    {"∅", "\\emptyset "}, {"≈", "\\approx "}, {"％", "%"},
+    {"−", "-"},
+    {"–", "-"},
+    {"×", "*"},
+    {"·", "*"},
+    {"⋅", "*"},
+    {"÷", "/"},
+    {"∕", "/"},
+    {"√", "\\surd "},
+    {"π", "\\pi "},
+    {"∞", "\\infty "},
+    {"∪", "\\cup "},
+    {"∩", "\\cap "},
+    {"≤", "<="},
+    {"≥", ">="},
+    {"≠", "!="},
+    {"±", "\\pm "},
+    {"°", "^\\circ "},
+    {"²", "^2"},
+    {"³", "^3"},
+    {"½", "\\frac12"},
+    {"¼", "\\frac14"},
+    {"¾", "\\frac34"},
+    {"∈", "\\in "},
+    {"θ", "\\theta "},
+    {"α", "\\alpha "},
+    {"β", "\\beta "},
+    {"λ", "\\lambda "},
+    {"，", ","},
+    {"（", "("},
+    {"）", ")"},
+    {"＝", "="},
+    {"′", ""},
+    {"’", ""},
+    {"\u00A0", " "},
+    {"\u2009", " "},
+    {"\u202F", " "},
+    {"\u200B", ""},
+    {"€", "\\euro "},
+    {"£", "\\pounds "},
+    {"¥", "\\yen "},
+    {"¢", "\\text{ cent}"},
+    {"∅", "\\emptyset "},
+    {"≈", "\\approx "},
+    {"％", "%"},
 };
 
 template <class List>
@@ -124,6 +162,7 @@ class Lexer {
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (std::isspace(static_cast<unsigned char>(c)) != 0 || c == '~' || c == '$') {
+        if (c == '$' && is_money_at(at_)) add(LexemeKind::sign, "dollar");
         space_ = true;
         ++at_;
       } else if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) {
@@ -151,6 +190,10 @@ class Lexer {
       if (!is_digit(text_[i])) return false;
     }
     return true;
+  }
+  // "$5" without a second dollar sign is no mathematics between two.
+  bool is_money_at(size_t at) const {
+    return digits_at(at + 1, 1) && text_.find('$') == at && text_.find('$', at + 1) == std::string::npos;
   }
   // The separator of thousands at `at`: "," or "{,}" or "\," or ",\!" before three digits and no fourth; its size, or
   // 0.
@@ -251,8 +294,8 @@ class Lexer {
       }
       if (!word.empty() && is_digit(word.front())) {
         if (!splice(word)) return false;
-      } else if (!without_brackets(word).empty()) {
-        add(LexemeKind::word, lower_ascii(without_brackets(word)));
+      } else {
+        add_text_word(lower_ascii(without_brackets(word)));
       }
       word.clear();
       if (c == ',' || c == ';') add(LexemeKind::sign, ",");
@@ -265,6 +308,14 @@ class Lexer {
     const std::string group = read_group();
     const std::string_view name = trimmed(group);
     if (!name.empty() && std::all_of(name.begin(), name.end(), is_letter)) add_name(std::string(name));
+  }
+  void add_text_word(const std::string& word) {
+    if (word.empty()) return;
+    const size_t slash = is_quotient_of_units(word) ? word.find('/') : std::string::npos;
+    add(LexemeKind::word, word.substr(0, slash));
+    if (slash == std::string::npos) return;
+    add(LexemeKind::sign, "/");
+    add(LexemeKind::word, word.substr(slash + 1));
   }
   // "\\text{12 (cm)}"
   static std::string_view without_brackets(std::string_view word) {
@@ -291,9 +342,11 @@ class Lexer {
         add(LexemeKind::sign, "\\\\");
       } else if (next == '%') {
         add(LexemeKind::sign, "%");
+      } else if (next == '$') {
+        add(LexemeKind::sign, "dollar");
       } else if (next == '|') {
         add(LexemeKind::sign, "|");
-      } else if (std::string_view(",;:! $()[]\n").find(next) != std::string_view::npos) {
+      } else if (std::string_view(",;:! ()[]\n").find(next) != std::string_view::npos) {
         space_ = space_ || next != '!';  // \( and \[ open a formula
       } else {
         return false;

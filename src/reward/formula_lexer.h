@@ -26,9 +26,9 @@ struct Lexeme {
 };
 
 // Signs are ( ) [ ] { } \{ \} , ; + - * / ^ _ = ~ < > <= >= != | ! % & \\ in +- -+ U N \ circ and the commands frac,
-// sqrt, surd (a root of a whole number or bracket), binom, overline, floor( )floor, ceil( )ceil, begin and end (with
-// the environment's name in the next lexeme, a word). Nothing when there is a command or a character that is no part of
-// a formula.
+// dollar, euro, pound, yen, sqrt, surd (a root of a whole number or bracket), binom, overline, floor( )floor, ceil(
+// )ceil, begin and end (with the environment's name in the next lexeme, a word). Nothing when there is a command or a
+// character that is no part of a formula.
 std::optional<std::vector<Lexeme>> lex_formula(std::string_view text, Commas commas);
 
 }  // namespace hone

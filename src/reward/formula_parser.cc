@@ -1,6 +1,7 @@
 // The grammar of formulas, by recursive descent:
-//   list     = item { ("," | ";" | and | or) item }        item  = words | relation [unit]
-//   relation = (join | words) { ("=" | "<" | ...) join }    join  = sum { (U | N | \) sum }
+//   list     = item { ("," | ";" | and | or) item }        item  = words | relation
+//   relation = (side | words) { ("=" | "<" | ...) side }    side  = [money] join [money | unit]
+//   join     = sum { (U | N | \) sum }
 //   sum      = product { (+ | - | +-) product }             product = factor { [* | /] factor }
 // A fault sets failed_ and moves behind the last lexeme, which ends every loop.
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "reward/formula.h"
 #include "reward/formula_lexer.h"
+#include "reward/judgement.h"
 #include "reward/unit_words.h"
 
 namespace hone {
@@ -15,11 +17,12 @@ namespace hone {
 namespace {
 
 constexpr int kMaxNesting = 50;
+constexpr std::string_view kMoney[] = {"dollar", "euro", "pound", "yen"};
 constexpr std::string_view kRelations[] = {"=", "~", "<", "<=", ">", ">=", "!=", "in"};
 
 class FormulaParser {
  public:
-  explicit FormulaParser(std::vector<Lexeme> lexemes) : lexemes_(std::move(lexemes)) {}
+  FormulaParser(std::vector<Lexeme> lexemes, Letters letters) : lexemes_(std::move(lexemes)), letters_(letters) {}
 
   std::optional<Formula> run() {
     if (lexemes_.empty()) return {};
@@ -78,26 +81,61 @@ class FormulaParser {
   int32_t item() {
     if (next().kind == LexemeKind::word && quantity(next().text).empty() && !at_conjunction()) {
       const int32_t name = words();
-      return at_relation() ? with_unit(relation(name)) : name;  // "Area = 12 cm"
+      return at_relation() ? relation(name) : name;  // "Area = 12"
     }
     if (!take("=")) take("~");  // "= 5"
-    return with_unit(relation(join()));
+    return relation(side());
   }
-  int32_t with_unit(int32_t value) {
+
+  // "\$12", "12 cm", "12 (cm)"; "\$12 per hour" is 12 of dollar/hour.
+  int32_t side() {
+    std::string name = money_ahead();
+    const int32_t value = join();
+    if (next_is_money()) name = lexemes_[at_++].text;
+    const std::string more = unit_behind();
+    if (name.empty()) {
+      name = more;
+    } else if (more.starts_with('/')) {
+      name += more;
+    }
+    return name.empty() ? value : add(Kind::with_unit, {value}, name);
+  }
+  bool next_is_money() const { return is_money(at_); }
+  bool is_money(size_t at) const {
+    return at < lexemes_.size() && lexemes_[at].kind == LexemeKind::sign &&
+           std::find(std::begin(kMoney), std::end(kMoney), lexemes_[at].text) != std::end(kMoney);
+  }
+  std::string money_ahead() const {
+    const size_t at = at_ + (next_is("-") ? 1 : 0);
+    return is_money(at) ? lexemes_[at].text : "";
+  }
+  std::string unit_behind() {
     if (at_bracketed_unit()) {
       ++at_;
       const std::string name = unit();
       expect(")");
-      return add(Kind::with_unit, {value}, name);
+      return name;
     }
-    if (next().kind != LexemeKind::word || at_conjunction()) return value;
-    return add(Kind::with_unit, {value}, unit());
+    return at_unit_word(false) ? unit() : "";
   }
   // "12 (cm)"
   bool at_bracketed_unit() const {
     if (!next_is("(") || at_ + 1 >= lexemes_.size()) return false;
     const Lexeme& first = lexemes_[at_ + 1];
     return first.kind == LexemeKind::word && !is_conjunction(first) && quantity(first.text).empty();
+  }
+
+  // Of several words of a unit, a letter needs no space behind "/".
+  bool at_unit_word(bool after_slash) const {
+    if (next().kind == LexemeKind::word) return !at_conjunction();
+    return after_slash ? next().kind == LexemeKind::symbol && is_unit_letter(next().text) : at_unit_letter();
+  }
+  // "5 m"
+  bool at_unit_letter() const {
+    if (letters_ != Letters::units || next().kind != LexemeKind::symbol || at_ == 0) return false;
+    const Lexeme& before = lexemes_[at_ - 1];
+    const bool after_value = before.kind == LexemeKind::number || before.is("}") || before.is(")");
+    return after_value && next().after_space && is_unit_letter(next().text);
   }
 
   int32_t words() {
@@ -111,8 +149,8 @@ class FormulaParser {
   // "square centimeters", "cm^2", "m/s" under one spelling.
   std::string unit() {
     std::string name, power;
-    while (next().kind == LexemeKind::word && !at_conjunction()) {
-      const std::string word = unit_name(lexemes_[at_++].text);
+    while (at_unit_word(name.ends_with('/'))) {
+      const std::string word = unit_name(lower_ascii(lexemes_[at_++].text));
       if (word == "square" || word == "cubic") {
         power = word == "square" ? "^2" : "^3";
         continue;
@@ -133,7 +171,7 @@ class FormulaParser {
     std::string signs;
     while (at_relation()) {
       signs += (signs.empty() ? "" : " ") + lexemes_[at_++].text;
-      sides.push_back(join());
+      sides.push_back(side());
     }
     return sides.size() == 1 ? sides.front() : add(Kind::relation, std::move(sides), signs);
   }
@@ -179,7 +217,7 @@ class FormulaParser {
   int32_t product_or_sign() { return next_is("-") ? signed_product() : product(); }
 
   bool begins_factor() const {
-    if (ended() || at_bracketed_unit()) return false;
+    if (ended() || at_bracketed_unit() || at_unit_letter()) return false;
     const Lexeme& lexeme = next();
     if (lexeme.kind == LexemeKind::word) return !quantity(lexeme.text).empty();
     if (lexeme.kind != LexemeKind::sign) return true;
@@ -320,6 +358,7 @@ class FormulaParser {
   }
 
   int32_t primary() {
+    if (next_is_money()) ++at_;  // side() has seen it
     if (ended() || ++depth_ > kMaxNesting) return fail();
     const Lexeme lexeme = lexemes_[at_++];
     int32_t value = 0;
@@ -510,6 +549,7 @@ class FormulaParser {
   }
 
   std::vector<Lexeme> lexemes_;
+  Letters letters_;
   Formula formula_;
   size_t at_ = 0;
   int depth_ = 0, bars_ = 0;
@@ -518,10 +558,10 @@ class FormulaParser {
 
 }  // namespace
 
-std::optional<Formula> parse_formula(std::string_view text, Commas commas) {
+std::optional<Formula> parse_formula(std::string_view text, Commas commas, Letters letters) {
   auto lexemes = lex_formula(text, commas);
   if (!lexemes) return {};
-  return FormulaParser(*std::move(lexemes)).run();
+  return FormulaParser(*std::move(lexemes), letters).run();
 }
 
 }  // namespace hone

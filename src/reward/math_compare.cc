@@ -14,6 +14,7 @@
 #include "reward/formula_residue.h"
 #include "reward/formula_value.h"
 #include "reward/judgement.h"
+#include "reward/unit_words.h"
 
 namespace hone {
 
@@ -105,8 +106,8 @@ class Comparison {
 
   Verdict compare(Side a, Side b) {
     if (!budget_.take()) return Verdict::undecided;
-    if (const auto verdict = compare_wrapped(a, b)) return *verdict;
     if (a.get().kind == Kind::relation || b.get().kind == Kind::relation) return compare_relations(a, b);
+    if (const auto verdict = compare_wrapped(a, b)) return *verdict;
     if (a.get().kind == Kind::words || b.get().kind == Kind::words) return compare_words(a, b);
     if (a.get().kind == Kind::matrix || b.get().kind == Kind::matrix) return compare_matrices(a, b);
     if (a.get().kind == Kind::join || b.get().kind == Kind::join) return compare_joins(a, b);
@@ -125,15 +126,14 @@ class Comparison {
       const auto percent = [](const Side& s) { return s.get().kind == Kind::with_unit && s.get().text == "percent"; };
       const Verdict plain = compare(unit_a ? a.child(0) : a, unit_b ? b.child(0) : b);
       if (plain == Verdict::right || percent(a) == percent(b)) return plain;
-      const Side number = value_of(percent(a) ? b : a);
+      const Side number = percent(a) ? b : a;
       return is_number(number) ? compare_hundredths((percent(a) ? a : b).child(0), number) : plain;
     }
     const bool percent_a = a.get().kind == Kind::percent, percent_b = b.get().kind == Kind::percent;
     if (percent_a == percent_b) return percent_a ? std::optional(compare(a.child(0), b.child(0))) : std::nullopt;
     const Verdict plain = compare(percent_a ? a.child(0) : a, percent_b ? b.child(0) : b);
-    const Side number = value_of(percent_a ? b : a);
-    if (plain == Verdict::right || !is_number(number)) return plain;
-    return compare_numbers(percent_a ? a : b, number);  // 50% is 50, and 0.5
+    if (plain == Verdict::right || !is_number(percent_a ? b : a)) return plain;
+    return compare_numbers(a, b);  // 50% is 50, and 0.5
   }
   Verdict compare_hundredths(Side percent, Side other) {
     Formula scaled = *percent.formula;
@@ -215,6 +215,9 @@ class Comparison {
   // f(q) g(p) at any two points. Without unknowns all would be the same.
   Verdict compare_equations(Side a, Side b) {
     if (!contains(a, Kind::symbol) || !contains(b, Kind::symbol)) return Verdict::wrong;
+    const Side value_a = last_child(a), value_b = last_child(b);
+    const bool units = value_a.get().kind == Kind::with_unit && value_b.get().kind == Kind::with_unit;
+    if (units && value_a.get().text != value_b.get().text) return Verdict::wrong;
     if (const auto exact = compare_equations_exactly(a, b)) return *exact;
     return compare_equations_nearly(a, b);
   }
@@ -458,6 +461,16 @@ std::string words_form(std::string text) {
   return words && (commanded || text.size() > 2) ? lower_ascii(text) : "";
 }
 
+// A space before a letter that is a unit, as in "5 m".
+bool may_have_unit_letter(std::string_view text) {
+  for (size_t i = 1; i < text.size(); ++i) {
+    const char before = text[i - 1];
+    const bool space = before == ' ' || before == '~' || before == ',' || before == ';' || before == '$';
+    if (space && is_unit_letter(text.substr(i, 1))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Verdict compare_answers(std::string_view answer, std::string_view ground_truth, const CompareRules& rules) {
@@ -468,11 +481,14 @@ Verdict compare_answers(std::string_view answer, std::string_view ground_truth, 
   if (a.empty() || b.empty()) return Verdict::wrong;
   bool unsure = false;
   for (const Commas commas : {Commas::thousands, Commas::list}) {
-    const auto given = parse_formula(answer, commas), truth = parse_formula(ground_truth, commas);
-    if (!given || !truth) continue;
-    const Verdict verdict = Comparison(rules).compare({&*given, given->root}, {&*truth, truth->root});
-    if (verdict == Verdict::right) return verdict;
-    unsure = unsure || verdict == Verdict::undecided;
+    for (const Letters letters : {Letters::symbols, Letters::units}) {
+      if (letters == Letters::units && !may_have_unit_letter(answer) && !may_have_unit_letter(ground_truth)) break;
+      const auto given = parse_formula(answer, commas, letters), truth = parse_formula(ground_truth, commas, letters);
+      if (!given || !truth) continue;
+      const Verdict verdict = Comparison(rules).compare({&*given, given->root}, {&*truth, truth->root});
+      if (verdict == Verdict::right) return verdict;
+      unsure = unsure || verdict == Verdict::undecided;
+    }
     if (answer.find(',') == std::string_view::npos && ground_truth.find(',') == std::string_view::npos) break;
   }
   if (unsure) return Verdict::undecided;

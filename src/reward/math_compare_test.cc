@@ -110,6 +110,38 @@ TEST(MathCompare, ANameInWordsIsStatedAndAnApproximationStatesBoth) {
                                     {"\\sqrt{2} \\approx 1.41", "\\sqrt{3}"}});
 }
 
+TEST(MathCompare, MoneyAndLettersBehindNumbersAreUnits) {
+  expect_both_ways(Verdict::right, {{"\\$5", "5"},
+                                    {"\\$5", "5 \\text{ dollars}"},
+                                    {"-\\$5", "-5 dollars"},
+                                    {"€5", "5"},
+                                    {"5€", "5 euros"},
+                                    {"£5", "5 pounds"},
+                                    {"5¢", "5 cents"},
+                                    {"\\$5 per hour", "5 \\text{ dollars/hour}"},
+                                    {"\\$2.5 million", "2500000"},
+                                    {"\\$5 \\text{ each}", "5 dollars"},
+                                    {"5 m", "5"},
+                                    {"5 m", "5 \\text{ m}"},
+                                    {"5 m", "5m"},
+                                    {"3 m + 2", "2 + 3m"},
+                                    {"5 m/s", "5 \\text{ m/s}"},
+                                    {"60 km/h", "60 \\text{ km/hr}"},
+                                    {"2 L", "2 liters"},
+                                    {"5 m^2", "5 square meters"}});
+  expect_both_ways(Verdict::wrong, {{"\\$5", "5 cents"},
+                                    {"$5", "5 \\text{ cents}"},
+                                    {"x = \\$5", "5 cents"},
+                                    {"€5", "\\$5"},
+                                    {"£5", "5€"},
+                                    {"5 m", "5 s"},
+                                    {"5 m", "6"},
+                                    {"x m", "x"},
+                                    {"5 m/s", "5 km/h"},
+                                    {"x = 5 cm", "x = 5 \\text{ m}"},
+                                    {"x = 5 cm", "5 \\text{ m}"}});
+}
+
 // Each symbol is negative at one of the points.
 TEST(MathCompare, ARootOfASquareIsNoSymbol) {
   for (const char* symbol : {"a", "b", "c", "h", "k", "L", "m", "n", "r", "s", "t", "w", "x", "y", "z", "\\theta"}) {
