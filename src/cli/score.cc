@@ -138,10 +138,13 @@ struct Second {
 
 std::optional<Second> differing(const AnswerRow& row, const Score& first, const Scorer* other) {
   if (other == nullptr) {
+    if (row.recorded_acc) {  // the score may be a sum
+      const bool same = first.value && (first.verdict == Verdict::right) == (*row.recorded_acc > 0);
+      return same ? std::nullopt : std::optional(Second{"recorded", "", *row.recorded_acc});
+    }
     if (!row.recorded_score) return {};
     const bool same = first.value && std::abs(double{*first.value} - *row.recorded_score) <= 1e-6;
-    if (same) return {};
-    return Second{"recorded", "", *row.recorded_score};
+    return same ? std::nullopt : std::optional(Second{"recorded", "", *row.recorded_score});
   }
   const Score second = score_with(*other, row.answer());
   if (first.verdict == second.verdict && first.value.has_value() == second.value.has_value()) return {};

@@ -16,10 +16,9 @@ void score_answers(std::span<Trajectory> answers, const Prompt& prompt, const To
                    const ScoringRules& rules) {
   for (Trajectory& t : answers) {
     t.response_text = tokenizer.decode(t.response_ids, true);
-    t.score = t.finish == FinishReason::aborted ? Score{std::nullopt, "aborted"}
-                                                : score({prompt.data_source, t.response_text, prompt.ground_truth,
-                                                         t.finish, static_cast<int64_t>(t.response_ids.size())},
-                                                        rules);
+    t.score = score({prompt.data_source, t.response_text, prompt.ground_truth, t.finish,
+                     static_cast<int64_t>(t.response_ids.size())},
+                    rules);
   }
 }
 

@@ -32,6 +32,14 @@ const io::Json* find_truth(const io::Json& row) {
   return find_first(row, {"answer"});
 }
 
+// A number, or true and false, which verl's scorers write.
+std::optional<double> find_number(const io::Json& row, const char* key) {
+  const io::Json* value = row.find(key);
+  if (value == nullptr) return {};
+  if (value->is_bool()) return value->as_bool() ? 1 : 0;
+  return value->is_number() ? std::optional(value->as_double()) : std::nullopt;
+}
+
 }  // namespace
 
 AnswerRow read_answer_row(const io::Json& row) {
@@ -45,9 +53,8 @@ AnswerRow read_answer_row(const io::Json& row) {
   if (const io::Json* source = row.find("data_source"); source != nullptr && source->is_string()) {
     result.data_source = source->as_string();
   }
-  if (const io::Json* score = row.find("score"); score != nullptr && score->is_number()) {
-    result.recorded_score = score->as_double();
-  }
+  result.recorded_score = find_number(row, "score");
+  result.recorded_acc = find_number(row, "acc");
   if (const io::Json* finish = row.find("finish"); finish != nullptr && finish->is_string()) {
     for (const FinishReason reason :
          {FinishReason::end, FinishReason::stop, FinishReason::length, FinishReason::aborted}) {

@@ -12,7 +12,7 @@ namespace hone {
 struct AnswerRow {
   std::string data_source, text, ground_truth;  // data_source may be empty
   FinishReason finish = FinishReason::end;
-  std::optional<double> recorded_score;
+  std::optional<double> recorded_score, recorded_acc;
 
   Answer answer() const { return {data_source, text, ground_truth, finish}; }
 };

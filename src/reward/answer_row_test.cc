@@ -62,6 +62,9 @@ TEST(AnswerRow, KeepsSourceScoreAndFinish) {
   const AnswerRow full = read(R"({"output": "a", "gts": "b", "data_source": "s", "score": -0.5, "finish": "length"})");
   EXPECT_EQ(full.data_source, "s");
   EXPECT_EQ(full.recorded_score, -0.5);
+  EXPECT_FALSE(full.recorded_acc);
+  EXPECT_EQ(read(R"({"output": "a", "gts": "b", "acc": true})").recorded_acc, 1);
+  EXPECT_EQ(read(R"({"output": "a", "gts": "b", "acc": 0.0})").recorded_acc, 0);
   EXPECT_EQ(full.finish, FinishReason::length);
   EXPECT_EQ(full.answer().finish, FinishReason::length);
   EXPECT_FALSE(read(R"({"output": "a", "gts": "b", "score": null})").recorded_score);

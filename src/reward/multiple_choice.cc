@@ -14,6 +14,21 @@ namespace {
 bool is_word_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_choice(char c) { return c >= 'A' && c <= 'J'; }
 
+// What follows a letter and cannot follow an article, or the pronoun.
+constexpr std::string_view kBehindChoice[] = {"is",   "was",   "because", "since", "as",    "and",  "or",
+                                              "for",  "but",   "so",      "here",  "which", "with", "matches",
+                                              "fits", "seems", "gives",   "does",  "has"};
+
+// "A train" and "I think" are English; "A is right" and "A because it" name a choice.
+bool is_english(char letter, std::string_view after) {
+  if ((letter != 'A' && letter != 'I') || !after.starts_with(' ')) return false;
+  const std::string_view words = trimmed(after);
+  const auto end = std::find_if_not(words.begin(), words.end(), is_word_letter);
+  const std::string_view word = words.substr(0, static_cast<size_t>(end - words.begin()));
+  return !word.empty() &&
+         std::find(std::begin(kBehindChoice), std::end(kBehindChoice), word) == std::end(kBehindChoice);
+}
+
 // The letter that a text begins with, after brackets and marks of emphasis, when no word begins with it. `rest` gets
 // what follows.
 std::optional<char> leading_choice(std::string_view text, std::string_view* rest = nullptr) {
@@ -28,6 +43,8 @@ std::optional<char> leading_choice(std::string_view text, std::string_view* rest
   const std::string_view after = text.substr(at + 1);
   if (!after.empty() && (is_word_letter(after.front()) || after.front() == '\'' || (after.front() & 0x80) != 0))
     return {};
+  const bool bare = at == 0 || text[at - 1] == ' ' || text[at - 1] == '\n';
+  if (bare && is_english(letter, after)) return {};
   if (rest != nullptr) *rest = after;
   return letter;
 }

@@ -146,6 +146,7 @@ Score finite_or_absent(Score given) {
 }
 
 Score score_with(const Scorer& scorer, const Answer& answer) {
+  if (answer.finish == FinishReason::aborted) return {std::nullopt, "aborted"};
   try {
     return finite_or_absent(scorer.score(answer));
   } catch (const Error& error) {

@@ -64,7 +64,7 @@ struct ScoringRules {
 // as they have a weight.
 Score score(const Answer& answer, const ScoringRules& rules = {});
 
-// The scorer's own number. A failure makes it absent.
+// The scorer's own number. A failure makes it absent, as does an answer that was taken back before it ended.
 Score score_with(const Scorer& scorer, const Answer& answer);
 
 // NaN and infinities become absent.

@@ -158,6 +158,14 @@ TEST(Scorer, WhatIsNotFiniteIsAbsent) {
   EXPECT_EQ(finite_or_absent({0.5f, "x"}).value, 0.5f);
 }
 
+TEST(Scorer, AnAnswerThatWasTakenBackIsAbsentForEveryScorer) {
+  for (const Scorer& scorer : scorers()) {
+    const Score got = score_with(scorer, {"", "=5 #### 5 \\boxed{5} Answer: 5", "5", FinishReason::aborted});
+    EXPECT_FALSE(got.value) << scorer.name;
+    EXPECT_EQ(got.reason, "aborted") << scorer.name;
+  }
+}
+
 TEST(Scorer, AFailingScorerMakesTheScoreAbsent) {
   EXPECT_FALSE(score({"hone/countdown", "<answer>1</answer>", "not json", FinishReason::end}).value);
 }

@@ -60,6 +60,22 @@ TEST_F(ScoreCommand, AuditShowsEveryRowThatDiffersAndNoOther) {
   EXPECT_NE(recorded.out.find("math and recorded differ on 1"), std::string::npos) << recorded.out;
 }
 
+TEST_F(ScoreCommand, AuditOfARecordedSumLooksAtWhatWasRight) {
+  const auto with_acc = [](const std::string& output, double score, double acc) {
+    std::string line = row(output, "5", "openai/gsm8k", score);
+    return line.replace(line.rfind('}'), 1, ", \"acc\": " + std::to_string(acc) + "}");
+  };
+  const std::string rows = file("a.jsonl", with_acc("#### 5", 0.4, 1) + with_acc("#### 6", -0.6, 0) +
+                                               with_acc("#### 6", 1.3, 1) + with_acc("#### 5", 1, 0));
+  const Result result = run_hone(folder_.path(), {"score", rows, "--audit", "recorded"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.out.find("a.jsonl:1:"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("a.jsonl:2:"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("a.jsonl:3:"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("a.jsonl:4:"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("gsm8k and recorded differ on 2"), std::string::npos) << result.out;
+}
+
 std::vector<io::Json> lines_of(const std::string& output) {
   std::vector<io::Json> lines;
   std::istringstream stream(output);
