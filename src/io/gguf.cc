@@ -224,19 +224,19 @@ GgufContent parse_gguf(std::span<const uint8_t> bytes, const std::string& name) 
   return content;
 }
 
-GgufReader::GgufReader(const std::string& path) : path_(path), map_(path) {
+const GgufTensor* GgufContent::find(std::string_view name) const {
+  const auto found =
+      std::find_if(tensors.begin(), tensors.end(), [&](const GgufTensor& tensor) { return tensor.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+GgufReader::GgufReader(const std::string& path) : map_(path) {
   content_ = parse_gguf({map_.data(), static_cast<size_t>(map_.size_bytes())}, path);
-  for (size_t i = 0; i < content_.tensors.size(); ++i) by_name_.emplace(content_.tensors[i].name, i);
   const Json* parts = content_.metadata.find("split.count");
   if (parts != nullptr && parts->is_int() && parts->as_int() > 1) {
     throw Error(fmt::format("{}: expected a whole model, found a part of {}", path, parts->as_int()),
                 "llama-gguf-split --merge makes one file of them");
   }
-}
-
-const GgufTensor* GgufReader::find(const std::string& name) const {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : &content_.tensors[found->second];
 }
 
 }  // namespace hone::io

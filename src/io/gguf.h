@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 #include "io/file.h"
@@ -30,6 +30,8 @@ struct GgufTensor {
 struct GgufContent {
   Json metadata = Json::object();
   std::vector<GgufTensor> tensors;  // in file order
+
+  const GgufTensor* find(std::string_view name) const;  // nullptr when absent
 };
 // `name` is what errors call the file. Raises Error: no GGUF, a version beyond 2 and 3, a key or tensor twice, a tensor
 // of a type that is not read (gguf_blocks.h), text that is no UTF-8, data over one another or beyond the end.
@@ -39,18 +41,16 @@ class GgufReader {
  public:
   explicit GgufReader(const std::string& path);
 
-  const std::string& path() const { return path_; }
+  const GgufContent& content() const { return content_; }
   const Json& metadata() const { return content_.metadata; }
   const std::vector<GgufTensor>& tensors() const { return content_.tensors; }
-  const GgufTensor* find(const std::string& name) const;  // nullptr when absent
+  const GgufTensor* find(std::string_view name) const { return content_.find(name); }
   // After the last read: raises Error when the file was written or replaced meanwhile.
   void check_unchanged() const { map_.check_unchanged(); }
 
  private:
-  std::string path_;
   MappedFile map_;
   GgufContent content_;
-  std::unordered_map<std::string, size_t> by_name_;
 };
 
 // Collects metadata and tensors, then writes them in one go (version 3, alignment 32).

@@ -43,10 +43,10 @@ Ramp yarn_ramp(const ModelConfig& config) {
 
 }  // namespace
 
-std::vector<float> rotary_frequencies(const ModelConfig& config) {
+std::vector<double> exact_rotary_frequencies(const ModelConfig& config) {
   const RopeScaling& s = config.rope_scaling;
   const Ramp ramp = s.form == RopeScaling::Form::yarn ? yarn_ramp(config) : Ramp{0, 1};
-  std::vector<float> inv_freq;
+  std::vector<double> inv_freq;
   for (int64_t j = 0; j < config.head_dim / 2; ++j) {
     const double exponent = 2.0 * static_cast<double>(j) / static_cast<double>(config.head_dim);
     double f = 1.0 / fixed::pow(static_cast<double>(config.rope_theta), exponent);
@@ -65,9 +65,15 @@ std::vector<float> rotary_frequencies(const ModelConfig& config) {
         break;
       }
     }
-    inv_freq.push_back(static_cast<float>(f));
+    inv_freq.push_back(f);
   }
   return inv_freq;
+}
+
+std::vector<float> rotary_frequencies(const ModelConfig& config) {
+  std::vector<float> rounded;
+  for (const double f : exact_rotary_frequencies(config)) rounded.push_back(static_cast<float>(f));
+  return rounded;
 }
 
 float rotary_attention_factor(const ModelConfig& config) {

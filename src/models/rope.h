@@ -10,6 +10,8 @@ namespace hone {
 
 // Radians a position, for each pair; computed in double with our own functions, rounded to float.
 std::vector<float> rotary_frequencies(const ModelConfig& config);
+// The same before they are rounded.
+std::vector<double> exact_rotary_frequencies(const ModelConfig& config);
 
 // What multiplies cos and sin, so that attention scores grow by its square.
 float rotary_attention_factor(const ModelConfig& config);

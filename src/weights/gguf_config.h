@@ -8,8 +8,9 @@
 
 namespace hone::weights {
 
-// The config.json of a model of the architectures llama, qwen2 and qwen3. Raises Error with key, expected and found.
-io::Json config_of_gguf(const io::GgufReader& file);
+// The config.json of a model of the architectures llama, qwen2 and qwen3, which parse_config takes. `name` is what
+// errors call the file. Raises Error with key, expected and found; what these models do not compute is refused by name.
+io::Json config_of_gguf(const io::GgufContent& content, const std::string& name);
 
 // Sets the metadata, and the divisors of Llama 3's frequencies as a tensor; `type` is that of the matrices. Raises
 // Error for what llama.cpp would compute otherwise; `model` is what errors call it.

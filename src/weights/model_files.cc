@@ -109,7 +109,7 @@ void read_gguf(const io::GgufTensor& tensor, int64_t head_dim, int64_t begin, in
 void ModelFiles::open_gguf(const std::string& path, io::Faults& faults) {
   try {
     gguf_ = std::make_unique<io::GgufReader>(path);
-    const ModelConfig config = parse_config(config_of_gguf(*gguf_), path);
+    const ModelConfig config = parse_config(config_of_gguf(gguf_->content(), path), path);
     for (const io::GgufTensor& tensor : gguf_->tensors()) {
       if (tensor.name == kRopeFactors) continue;
       const std::string name = hf_tensor_name(tensor.name).value_or(tensor.name);  // unknown ones are named as they are

@@ -1,10 +1,12 @@
-// A GGUF file: what is accepted lies inside the file, and every row of it can be read; a tokenizer in its metadata is a
-// tokenizer or an error.
+// A GGUF file: what is accepted lies inside the file, and every row of it can be read; a configuration or a tokenizer
+// in its metadata is one or an error.
 #include "core/error.h"
 #include "fuzz/target.h"
 #include "io/gguf.h"
 #include "text/gguf_tokenizer.h"
 #include "text/tokenizer_file.h"
+#include "weights/gguf_config.h"
+#include "weights/hf_config.h"
 
 namespace hone::fuzz {
 namespace {
@@ -21,6 +23,17 @@ void check_tokenizer(const io::Json& metadata) {
   }
 }
 
+void check_config(const io::GgufContent& content) {
+  try {
+    const ModelConfig config = weights::parse_config(weights::config_of_gguf(content, "x.gguf"), "x.gguf");
+    behaviour("a configuration");
+    FUZZ_CHECK(config.num_layers > 0 && config.head_dim > 0 && config.rope_scaling.factor > 0, "sizes above 0");
+  } catch (const Error& error) {
+    behaviour(error.what());
+    FUZZ_CHECK(std::string_view(error.what()).find("x.gguf: ") != std::string_view::npos, error.what());
+  }
+}
+
 void run(std::string_view input) {
   const auto* const data = reinterpret_cast<const uint8_t*>(input.data());
   io::GgufContent content;
@@ -32,6 +45,7 @@ void run(std::string_view input) {
     return;
   }
   check_tokenizer(content.metadata);
+  check_config(content);
   for (const io::GgufTensor& tensor : content.tensors) {
     const io::GgmlForm& form = io::ggml_form(tensor.type);
     behaviour(std::string("accepted ") + form.name);
@@ -78,18 +92,35 @@ std::string tokenizer_keys() {
          key("tokenizer.chat_template.t", 8, text("{}"));
 }
 
+std::string config_keys() {
+  std::string keys = key("general.architecture", 8, text("llama"));
+  for (const auto& [name, size] : {std::pair{"llama.context_length", 64},
+                                   {"llama.embedding_length", 8},
+                                   {"llama.block_count", 1},
+                                   {"llama.feed_forward_length", 8},
+                                   {"llama.attention.head_count", 2},
+                                   {"llama.rope.dimension_count", 4},
+                                   {"llama.attention.sliding_window", 64}}) {
+    keys += key(name, 4, number(static_cast<uint32_t>(size)));
+  }
+  return keys + key("llama.attention.layer_norm_rms_epsilon", 6, number(1e-5f)) +
+         key("llama.rope.scaling.type", 8, text("yarn")) + key("llama.rope.scaling.factor", 6, number(2.0f));
+}
+
 Material material() {
   const std::string list = number(uint32_t{8}) + number(uint64_t{2}) + text("a") + text("b");
-  return {{file("", 0, tensor("a", 4, 2, 0, 0) + tensor("b", 32, 2, 8, 32), 2),
-           file(key("general.architecture", 8, text("llama")) + key("n", 4, number(uint32_t{7})), 2,
-                tensor("k", 256, 1, 14, 0), 1),
-           file(key("list", 9, list) + key("general.alignment", 4, number(uint32_t{32})) + key("f", 6, number(1.5f)), 3,
-                tensor("q", 32, 3, 2, 0) + tensor("r", 32, 1, 7, 64), 2),
-           file(tokenizer_keys(), 9, "", 0),
-           file(key("nested", 9, number(uint32_t{9}) + number(uint64_t{1}) + list), 1, "", 0), "GGUF"},
-          {number(uint64_t{1} << 40), number(uint64_t{32}), number(uint32_t{9}), number(uint32_t{12}), text("a"),
-           number(uint64_t{0}), number(uint32_t{30}), text("general.alignment")},
-          repair};
+  return {
+      {file("", 0, tensor("a", 4, 2, 0, 0) + tensor("b", 32, 2, 8, 32), 2),
+       file(key("general.architecture", 8, text("llama")) + key("n", 4, number(uint32_t{7})), 2,
+            tensor("k", 256, 1, 14, 0), 1),
+       file(key("list", 9, list) + key("general.alignment", 4, number(uint32_t{32})) + key("f", 6, number(1.5f)), 3,
+            tensor("q", 32, 3, 2, 0) + tensor("r", 32, 1, 7, 64), 2),
+       file(tokenizer_keys(), 9, "", 0), file(config_keys(), 11, tensor("token_embd.weight", 4, 2, 0, 0), 1),
+       file(config_keys(), 11, tensor("token_embd.weight", 4, 2, 0, 0) + tensor("rope_freqs.weight", 2, 1, 0, 32), 2),
+       file(key("nested", 9, number(uint32_t{9}) + number(uint64_t{1}) + list), 1, "", 0), "GGUF"},
+      {number(uint64_t{1} << 40), number(uint64_t{32}), number(uint32_t{9}), number(uint32_t{12}), text("a"),
+       number(uint64_t{0}), number(uint32_t{30}), text("general.alignment"), text("linear"), text("none")},
+      repair};
 }
 
 }  // namespace
