@@ -306,24 +306,27 @@ void widen(const uint8_t* data, int64_t size, float* out, const ToFloat& to_floa
 
 }  // namespace
 
+void read_floats(StoredType type, const uint8_t* data, int64_t size, float* out) {
+  if (size == 0) return;
+  if (type == StoredType::f32) {
+    std::memcpy(out, data, static_cast<size_t>(size) * 4);
+  } else if (type == StoredType::f16) {
+    widen(data, size, out, [](uint16_t bits) { return half_to_float(bits); });
+  } else {
+    HONE_CHECK(type == StoredType::bf16, "{} as float", name(type));
+    widen(data, size, out, [](uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); });
+  }
+}
+
 void read_floats(const StoredTensor& tensor, int64_t begin, int64_t size, float* out) {
   HONE_CHECK(begin >= 0 && size >= 0 && begin <= tensor.size - size, "elements {}+{} of {} with {}", begin, size,
              tensor.name, tensor.size);
   if (size == 0) return;
-  const uint8_t* data = tensor.data + begin * io::size_bytes(tensor.type);
-  if (tensor.type == StoredType::f32) {
-    std::memcpy(out, data, static_cast<size_t>(size) * 4);
-    return;
-  }
-  if (tensor.type != StoredType::bf16 && tensor.type != StoredType::f16) {
+  if (tensor.type != StoredType::f32 && tensor.type != StoredType::bf16 && tensor.type != StoredType::f16) {
     throw Error(
         fmt::format("{}: tensor {}: expected F32, BF16 or F16, found {}", tensor.file, tensor.name, name(tensor.type)));
   }
-  if (tensor.type == StoredType::f16) {
-    widen(data, size, out, [](uint16_t bits) { return half_to_float(bits); });
-  } else {
-    widen(data, size, out, [](uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); });
-  }
+  read_floats(tensor.type, tensor.data + begin * io::size_bytes(tensor.type), size, out);
 }
 
 std::vector<float> read_floats(const StoredTensor& tensor) {

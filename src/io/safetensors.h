@@ -74,6 +74,8 @@ class SafetensorsReader {
 // Elements [begin, begin + size) as float, exact for F32, BF16 and F16; Error for other types.
 void read_floats(const StoredTensor& tensor, int64_t begin, int64_t size, float* out);
 std::vector<float> read_floats(const StoredTensor& tensor);
+// The same of elements that lie anywhere; the type must be one of the three.
+void read_floats(StoredType type, const uint8_t* data, int64_t size, float* out);
 // All elements as they are stored; the tensor must have this type and exactly size_bytes bytes.
 void read_bytes(const StoredTensor& tensor, StoredType type, void* out, int64_t size_bytes);
 

@@ -10,8 +10,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "weights/adapter_folder.h"
-#include "weights/gguf_config.h"
-#include "weights/gguf_names.h"
+#include "weights/gguf_tensors.h"
 #include "weights/hf_config.h"
 #include "weights/unexpected_tensor.h"
 
@@ -39,11 +38,11 @@ bool is_float(io::StoredType type) {
 
 }  // namespace
 
-ModelFiles::ModelFiles(const std::string& folder, io::Faults& faults) {
+ModelFiles::ModelFiles(const std::string& folder, const ModelConfig& config, io::Faults& faults) {
   const std::string single = io::join_path(folder, "model.safetensors");
   if (io::is_gguf(folder)) {
     list_ = folder;
-    open_gguf(folder, faults);
+    open_gguf(folder, config, faults);
   } else if (io::exists(single)) {
     list_ = single;
     open(single, faults);
@@ -74,62 +73,18 @@ void ModelFiles::open(const std::string& path, io::Faults& faults) {
   }
 }
 
-namespace {
-
-io::StoredType stored_as(io::GgmlType type) {
-  if (type == io::GgmlType::f16) return io::StoredType::f16;
-  return type == io::GgmlType::bf16 ? io::StoredType::bf16 : io::StoredType::f32;
-}
-
-// Reads elements in Hugging Face's order; `head_dim` as gguf_row takes it.
-void read_gguf(const io::GgufTensor& tensor, int64_t head_dim, int64_t begin, int64_t size, float* out) {
-  const io::GgmlForm& form = io::ggml_form(tensor.type);
-  const int64_t row_bytes = tensor.cols / form.elements * form.bytes;
-  std::vector<float> row(static_cast<size_t>(tensor.cols));
-  const auto read_row = [&](int64_t r, float* to) {
-    io::read_ggml_row(tensor.type, tensor.data + r * row_bytes, tensor.cols, to);
-  };
-  if (tensor.shape.size() < 2) {  // a bias: its elements are what rows are elsewhere
-    read_row(0, row.data());
-    for (int64_t i = 0; i < size; ++i) out[i] = row[static_cast<size_t>(gguf_row(begin + i, head_dim))];
-    return;
-  }
-  for (int64_t done = 0; done < size;) {
-    const int64_t from = gguf_row((begin + done) / tensor.cols, head_dim), first = (begin + done) % tensor.cols;
-    const int64_t count = std::min(size - done, tensor.cols - first);
-    const bool whole = count == tensor.cols;
-    read_row(from, whole ? out + done : row.data());
-    if (!whole) std::copy_n(row.begin() + first, count, out + done);
-    done += count;
-  }
-}
-
-}  // namespace
-
-void ModelFiles::open_gguf(const std::string& path, io::Faults& faults) {
+void ModelFiles::open_gguf(const std::string& path, const ModelConfig& config, io::Faults& faults) {
   try {
     gguf_ = std::make_unique<io::GgufReader>(path);
-    const ModelConfig config = parse_config(config_of_gguf(gguf_->content(), path), path);
-    for (const io::GgufTensor& tensor : gguf_->tensors()) {
-      if (tensor.name == kRopeFactors) continue;
-      const std::string name = hf_tensor_name(tensor.name).value_or(tensor.name);  // unknown ones are named as they are
-      const int64_t head_dim = paired_head_dim(config, name);
-      if (head_dim > 0 && (tensor.shape.empty() || tensor.shape.front() % head_dim != 0)) {
-        faults.add(fmt::format("{}: tensor {}: expected whole heads of {} rows, found {}", path, tensor.name, head_dim,
-                               io::shape_text(tensor.shape)));
-        lost_.insert(name);
-        continue;
-      }
-      tensors_.push_back({name, path, tensor.shape, tensor.rows * tensor.cols, stored_as(tensor.type),
-                          [&tensor, head_dim](int64_t begin, int64_t size, float* out) {
-                            read_gguf(tensor, head_dim, begin, size, out);
-                          }});
-      by_name_.emplace(name, &tensors_.back());
-    }
   } catch (const Error& error) {
-    faults.add(error);
-    gguf_.reset();
+    return faults.add(error);
   }
+  std::vector<std::string> lost;
+  for (WeightTensor& tensor : gguf_tensors(gguf_->content(), config, path, faults, lost)) {
+    tensors_.push_back(std::move(tensor));
+    by_name_.emplace(tensors_.back().name, &tensors_.back());
+  }
+  lost_.insert(lost.begin(), lost.end());
 }
 
 void ModelFiles::check_unchanged() const {
@@ -236,7 +191,7 @@ void check_tensors(const ModelFiles& files, const ModelConfig& config, io::Fault
 
 ModelFiles open_model_files(const std::string& folder, const ModelConfig& config) {
   io::Faults faults;
-  ModelFiles files(folder, faults);
+  ModelFiles files(folder, config, faults);
   if (files.is_open()) check_tensors(files, config, faults);
   if (faults.empty()) return files;
   const std::string defaulted = defaulted_sizes(folder);
@@ -250,7 +205,7 @@ ModelFiles open_model_files(const std::string& folder, const ModelConfig& config
 ModelFiles open_value_files(const std::string& folder, const ModelConfig& config) {
   io::Faults ignored;  // open_model_files tells of them
   ModelConfig own = config;
-  own.value_head = ModelFiles(folder, ignored).find(kValueHead) != nullptr;
+  own.value_head = ModelFiles(folder, config, ignored).find(kValueHead) != nullptr;
   return open_model_files(folder, own);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include "io/gguf.h"
 #include "io/safetensors.h"
 #include "models/layout.h"
+#include "weights/weight_tensor.h"
 
 namespace hone::weights {
 
@@ -23,21 +23,11 @@ namespace hone::weights {
 // compares one that is present.
 void check_model_files(const std::string& folder);
 
-// A tensor as Hugging Face names and orders it, whatever holds it.
-struct WeightTensor {
-  std::string name;
-  std::string file;  // where it stands, for messages
-  std::vector<int64_t> shape;
-  int64_t size = 0;                                                   // elements
-  io::StoredType type = io::StoredType::f32;                          // which holds its values exactly
-  std::function<void(int64_t begin, int64_t size, float* out)> read;  // of a float type; from any thread
-};
-
 class ModelFiles {
  public:
-  // model.safetensors, or the shards under model.safetensors.index.json; or `folder` is a GGUF file. What cannot be
-  // read goes to `faults`.
-  ModelFiles(const std::string& folder, io::Faults& faults);
+  // model.safetensors, or the shards under model.safetensors.index.json; or `folder` is a GGUF file, of which the
+  // configuration says how rows lie. What cannot be read goes to `faults`.
+  ModelFiles(const std::string& folder, const ModelConfig& config, io::Faults& faults);
 
   const WeightTensor* find(const std::string& name) const;              // nullptr when absent
   const WeightTensor& at(const std::string& name) const;                // must be there
@@ -52,7 +42,7 @@ class ModelFiles {
 
  private:
   void open(const std::string& path, io::Faults& faults);
-  void open_gguf(const std::string& path, io::Faults& faults);
+  void open_gguf(const std::string& path, const ModelConfig& config, io::Faults& faults);
   void open_index(const std::string& folder, io::Faults& faults);
 
   std::string list_;

@@ -247,6 +247,30 @@ TEST_F(GgufModel, AFileOfAnotherModelIsRefusedByNameAndLeavesNoFolder) {
   EXPECT_FALSE(io::exists(inputs_ / "x"));
 }
 
+// Names of Hugging Face among them: they would be taken for tensors of the model, or for tables that are passed over.
+TEST_F(GgufModel, TensorsWithOtherNamesAreRefusedByName) {
+  write_tiny_model(inputs_ / "m", 5);
+  weights::model_to_gguf(inputs_ / "m", inputs_ / "m.gguf", GgmlType::f32);
+  const io::GgufReader sound(inputs_ / "m.gguf");
+  for (const char* name : {"model.norm.weight", "model.layers.0.self_attn.rotary_emb.inv_freq", "blk.0.attn_rot_embd",
+                           "v.patch_embd.weight"}) {
+    SCOPED_TRACE(name);
+    io::GgufWriter writer;
+    for (const auto& [key, value] : sound.metadata().as_object()) writer.set(key, value);
+    for (const io::GgufTensor& tensor : sound.tensors()) {
+      writer.add(tensor.name, tensor.shape, GgmlType::f32, [&tensor](int64_t row, float* out) {
+        io::read_ggml_row(tensor.type, tensor.data + row * tensor.cols * 4, tensor.cols, out);
+      });
+    }
+    writer.add(name, {2, 2}, GgmlType::f32, [](int64_t, float* out) { std::fill_n(out, 2, 0.0f); });
+    writer.write(inputs_ / "x.gguf");
+    const Result result = run_hone(inputs_.path(), {"convert", inputs_ / "x.gguf", inputs_ / "x"});
+    EXPECT_EQ(result.code, 2);
+    EXPECT_NE(result.err.find(fmt::format("tensor {}: expected no such tensor, found [2, 2]", name)), std::string::npos)
+        << result.err;
+  }
+}
+
 // The cut tokenizers of published models with the reference's ids: through a GGUF file they are the same.
 TEST_F(GgufModel, TokenizersGiveTheReferencesIdsThroughAFile) {
   for (const auto& [name, size, cut] : {std::tuple{"smollm2", 49152, "smollm"},
