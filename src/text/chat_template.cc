@@ -7,7 +7,7 @@
 #include "text/chat_formats.h"
 #include "text/chat_jinja.h"
 #include "text/chat_spans.h"
-#include "text/companions.h"
+#include "text/tokenizer_config.h"
 
 namespace hone {
 
@@ -29,13 +29,6 @@ std::string format_names() {
   return names;
 }
 
-// A token of tokenizer_config.json: text, or an object with its content.
-const std::string* token_text(const io::Json* value) {
-  if (value == nullptr) return nullptr;
-  if (value->is_object()) value = value->find("content");
-  return value != nullptr && value->is_string() ? &value->as_string() : nullptr;
-}
-
 void check_date(const std::string& date) {
   const auto digits = [&](size_t begin, size_t size) {
     return std::all_of(date.begin() + static_cast<int64_t>(begin), date.begin() + static_cast<int64_t>(begin + size),
@@ -53,9 +46,13 @@ void check_date(const std::string& date) {
 
 ChatTemplate::ChatTemplate(const std::string& folder, const std::string& custom, const Tokenizer& tokenizer)
     : tokenizer_(tokenizer), specials_(tokenizer), folder_(folder) {
-  read_tokens(folder);
+  const text::TokenizerConfig config(folder);
+  tokens_ = io::Json::object();
+  for (const text::SpecialToken& token : config.special_tokens()) tokens_.set(token.key, token.text);
   if (custom.empty()) {
-    read_folder(folder);
+    for (text::ChatTemplateText& own : config.chat_templates()) {
+      add_source(std::move(own.name), std::move(own.text), own.place);
+    }
   } else if (const ChatFormat* format = text::chat_format_by_name(custom)) {
     sources_.push_back(std::make_unique<Source>(Source{"default", "the format you named", format, nullptr}));
   } else if (custom.find_first_of("{\n") != std::string::npos) {
@@ -79,44 +76,6 @@ void ChatTemplate::add_source(std::string name, std::string text, const std::str
     source->jinja = std::make_unique<text::JinjaTemplate>(std::move(text), tokens_, specials_);
   }
   sources_.push_back(std::move(source));
-}
-
-void ChatTemplate::read_tokens(const std::string& folder) {
-  tokens_ = io::Json::object();
-  for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"}) {
-    const auto config = text::read_companion_json(folder, file);
-    if (!config) continue;
-    for (const char* key :
-         {"bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token", "mask_token"}) {
-      const std::string* text = token_text(config->find(key));
-      if (text != nullptr && tokens_.find(key) == nullptr) tokens_.set(key, *text);
-    }
-  }
-}
-
-void ChatTemplate::read_folder(const std::string& folder) {
-  if (auto own = text::read_companion(folder, "chat_template.jinja")) {
-    add_source("default", *std::move(own), text::companion_place(folder, "chat_template.jinja"));
-    return;
-  }
-  for (const char* name : {"tokenizer_config.json", "chat_template.json"}) {
-    const auto config = text::read_companion_json(folder, name);
-    if (!config) continue;
-    const io::Json* value = config->find("chat_template");
-    if (value == nullptr || value->is_null()) continue;
-    const std::string path = text::companion_place(folder, name);
-    const io::JsonAt at = io::JsonAt(*config, path)["chat_template"];
-    if (value->is_string()) {
-      add_source("default", value->as_string(), path);
-    } else if (value->is_array()) {
-      for (const io::JsonAt& item : at.items()) {
-        add_source(item["name"].as_string(), item["template"].as_string(), path);
-      }
-    } else {
-      at.fail("expected text or a list of named templates, found " + value->describe());
-    }
-    return;
-  }
 }
 
 bool ChatTemplate::exists() const { return !sources_.empty(); }

@@ -41,8 +41,6 @@ class ChatTemplate {
   const Source& source_for(const ChatOptions& options) const;
   std::vector<text::ChatPiece> render(const io::Json& conversation, const ChatOptions& options) const;
   void add_source(std::string name, std::string text, const std::string& where);
-  void read_folder(const std::string& folder);
-  void read_tokens(const std::string& folder);
 
   const Tokenizer& tokenizer_;
   text::SpecialTokens specials_;

@@ -1,11 +1,11 @@
 #include "text/end_ids.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "core/error.h"
 #include "io/json.h"
 #include "text/companions.h"
+#include "text/tokenizer_config.h"
 
 namespace hone {
 
@@ -32,15 +32,6 @@ void add_ids_of(const std::string& model, const char* name, const Tokenizer& tok
   for (const JsonAt& item : value->items()) add_id(item, tokenizer, ids);
 }
 
-// `eos_token` is a text, or an added token with a `content`.
-std::optional<std::string> read_end_token(const std::string& model) {
-  const auto json = text::read_companion_json(model, "tokenizer_config.json");
-  if (!json) return {};
-  const auto token = JsonAt(*json, text::companion_place(model, "tokenizer_config.json")).find("eos_token");
-  if (!token) return {};
-  return token->value().is_object() ? (*token)["content"].as_string() : token->as_string();
-}
-
 }  // namespace
 
 EndIds find_end_ids(const std::string& folder, const Tokenizer& tokenizer) {
@@ -49,22 +40,20 @@ EndIds find_end_ids(const std::string& folder, const Tokenizer& tokenizer) {
     add_ids_of(folder, name, tokenizer, found.ids);
   }
   if (!found.ids.empty()) return found;
-  const auto token = read_end_token(folder);
+  const auto token = text::TokenizerConfig(folder).special_token("eos_token");
   if (!token) {
     found.note = fmt::format("{}: no file names an end id (eos_token_id): answers end at their limit only", folder);
     return found;
   }
-  const auto id = tokenizer.find(*token);
+  const auto id = tokenizer.find(token->text);
   if (!id) {
-    throw Error(fmt::format("{}: eos_token: '{}' is no token of the tokenizer",
-                            text::companion_place(folder, "tokenizer_config.json"), *token),
+    throw Error(fmt::format("{}: eos_token: '{}' is no token of the tokenizer", token->place, token->text),
                 "name one of its tokens, or eos_token_id in generation_config.json");
   }
   found.ids.push_back(*id);
   found.note = fmt::format(
-      "{}: neither generation_config.json nor config.json has eos_token_id; answers end on '{}' ({})"
-      " of tokenizer_config.json",
-      folder, *token, *id);
+      "{}: neither generation_config.json nor config.json has eos_token_id; answers end on the eos_token '{}' ({})",
+      token->place, token->text, *id);
   return found;
 }
 

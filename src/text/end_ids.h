@@ -15,9 +15,9 @@ struct EndIds {
 };
 
 // `eos_token_id` (an id or a list) of generation_config.json, then of config.json. When neither names one: the id of
-// `eos_token` in tokenizer_config.json, with a note. A file that is absent says nothing. Raises Error, with file and
-// place, for what is no id, and for an id that the tokenizer does not have: it is never sampled, so no answer would end
-// on it.
+// `eos_token` in tokenizer_config.json or special_tokens_map.json, with a note. A file that is absent says nothing.
+// Raises Error, with file and place, for what is no id, and for an id that the tokenizer does not have: it is never
+// sampled, so no answer would end on it.
 EndIds find_end_ids(const std::string& folder, const Tokenizer& tokenizer);
 
 }  // namespace hone

@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "text/gguf_cuts.h"
-#include "text/gguf_token_type.h"
+#include "text/gguf_tokens.h"
 #include "text/qwen_components.h"
 
 namespace hone::text {
@@ -159,12 +159,8 @@ Json tokenizer_json_of_gguf(const Json& metadata, const std::string& name) {
 
 Json tokenizer_config_of_gguf(const Json& metadata, const std::string& name) {
   Json config = Json::object({{"tokenizer_class", "PreTrainedTokenizerFast"}, {"clean_up_tokenization_spaces", false}});
-  for (const char* which : {"bos", "eos", "unk", "pad"}) {
-    const std::string word = which == std::string_view("unk")   ? "unknown"
-                             : which == std::string_view("pad") ? "padding"
-                                                                : which;
-    const auto token = token_of(metadata, name, "tokenizer.ggml." + word + "_token_id");
-    if (token) config.set(std::string(which) + "_token", token->content);
+  for (const auto& [which, key] : kGgufSpecialTokens) {
+    if (const auto token = token_of(metadata, name, key)) config.set(which, token->content);
   }
   const std::string key = "tokenizer.chat_template";
   const std::string* chat = text_of(metadata, key);

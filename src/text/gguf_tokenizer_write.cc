@@ -5,10 +5,11 @@
 #include "text/companions.h"
 #include "text/end_ids.h"
 #include "text/gguf_cuts.h"
-#include "text/gguf_token_type.h"
 #include "text/gguf_tokenizer.h"
+#include "text/gguf_tokens.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_component.h"
+#include "text/tokenizer_config.h"
 #include "text/tokenizer_file.h"
 
 namespace hone::text {
@@ -77,49 +78,38 @@ Json merges_as_text(const Json& merges) {
   return lines;
 }
 
-// A token of tokenizer_config.json: text, or an object with its content.
-std::optional<int32_t> id_named(const Json& config, const std::string& key, const Tokenizer& tokenizer) {
-  const Json* token = config.find(key);
-  if (token != nullptr && token->is_object()) token = token->find("content");
-  return token != nullptr && token->is_string() ? tokenizer.find(token->as_string()) : std::nullopt;
-}
-
-void set_special_ids(io::GgufWriter& writer, const std::string& model, const Json& config, const Tokenizer& tokenizer) {
+void set_special_ids(io::GgufWriter& writer, const std::string& model, const TokenizerConfig& config,
+                     const Tokenizer& tokenizer) {
   const auto& begin = tokenizer.prefix_ids();
   if (begin.size() > 1)
     cannot_say(companion_place(model, "tokenizer.json"), "post_processor: expected one id before a text");
   writer.set("tokenizer.ggml.add_bos_token", !begin.empty());
-  const auto bos = begin.empty() ? id_named(config, "bos_token", tokenizer) : std::optional(begin.front());
-  if (bos) writer.set("tokenizer.ggml.bos_token_id", int64_t{*bos});
   const EndIds ends = find_end_ids(model, tokenizer);
-  auto eos = id_named(config, "eos_token", tokenizer);
-  if (!eos && !ends.ids.empty()) eos = ends.ids.front();
-  if (eos) writer.set("tokenizer.ggml.eos_token_id", int64_t{*eos});
-  if (const auto id = id_named(config, "unk_token", tokenizer))
-    writer.set("tokenizer.ggml.unknown_token_id", int64_t{*id});
-  if (const auto id = id_named(config, "pad_token", tokenizer))
-    writer.set("tokenizer.ggml.padding_token_id", int64_t{*id});
+  const std::vector<SpecialToken> named = config.special_tokens();
+  for (const auto& [key, gguf_key] : kGgufSpecialTokens) {
+    std::optional<int32_t> id;
+    for (const SpecialToken& token : named) {
+      if (token.key == key) id = tokenizer.find(token.text);
+    }
+    if (key == std::string_view("bos_token") && !begin.empty()) id = begin.front();
+    if (key == std::string_view("eos_token") && !id && !ends.ids.empty()) id = ends.ids.front();
+    if (id) writer.set(gguf_key, int64_t{*id});
+  }
   writer.set("hone.end_ids", Json(Json::Array(ends.ids.begin(), ends.ids.end())));
 }
 
-void set_chat_templates(io::GgufWriter& writer, const std::string& model, const Json& config) {
+void set_chat_templates(io::GgufWriter& writer, const TokenizerConfig& config) {
   const std::string key = "tokenizer.chat_template";
-  if (const auto text = read_companion(model, "chat_template.jinja")) return writer.set(key, *text);
-  const Json* chat = config.find("chat_template");
-  if (chat == nullptr || chat->is_null()) return;
-  if (chat->is_string()) return writer.set(key, *chat);
   Json names = Json::array();
-  for (const io::JsonAt& item :
-       io::JsonAt(config, companion_place(model, "tokenizer_config.json"))["chat_template"].items()) {
-    const std::string &name = item["name"].as_string(), &text = item["template"].as_string();
-    if (name == "default") {
-      writer.set(key, text);
+  for (const ChatTemplateText& chat : config.chat_templates()) {
+    if (chat.name == "default") {
+      writer.set(key, chat.text);
     } else {
-      writer.set(key + "." + name, text);
-      names.push_back(name);
+      writer.set(key + "." + chat.name, chat.text);
+      names.push_back(chat.name);
     }
   }
-  writer.set(key + "s", std::move(names));
+  if (!names.as_array().empty()) writer.set(key + "s", std::move(names));
 }
 
 }  // namespace
@@ -135,9 +125,9 @@ void add_tokenizer_to_gguf(io::GgufWriter& writer, const std::string& model, int
   set_tokens(writer, tokenizer, vocab_size, place);
   writer.set("tokenizer.ggml.merges", merges_as_text(tokenizer.at("model").at("merges")));
   writer.set("hone.nfc", spec.nfc);
-  const Json config = read_companion_json(model, "tokenizer_config.json").value_or(Json::object());
+  const TokenizerConfig config(model);
   set_special_ids(writer, model, config, parsed);
-  set_chat_templates(writer, model, config);
+  set_chat_templates(writer, config);
 }
 
 }  // namespace hone::text
