@@ -94,8 +94,26 @@ class Cursor {
     if (nesting == kMaxNesting) fail(fmt::format("expected lists nested at most {} deep", kMaxNesting));
     const GgufType item = value_type();
     Json::Array items;
-    for (int64_t left = count(1, "the length of a list"); left > 0; --left) items.push_back(value(item, nesting + 1));
+    int64_t left = count(least_bytes(item), "the length of a list");
+    items.reserve(static_cast<size_t>(std::min(left, kMaxValues)));
+    for (; left > 0; --left) items.push_back(value(item, nesting + 1));
     return items;
+  }
+  // The same for a list whose values are not needed.
+  void pass_over_list(int nesting = 0) {
+    if (nesting == kMaxNesting) fail(fmt::format("expected lists nested at most {} deep", kMaxNesting));
+    const GgufType item = value_type();
+    int64_t left = count(least_bytes(item), "the length of a list");
+    if (left > kMaxValues - values_) fail(fmt::format("expected at most {} values of metadata", kMaxValues));
+    values_ += left;
+    if (item != GgufType::string && item != GgufType::array) take(left * least_bytes(item), "the values of a list");
+    for (; left > 0 && item == GgufType::string; --left) take(count(1, "a text"), "a text");
+    for (; left > 0 && item == GgufType::array; --left) pass_over_list(nesting + 1);
+  }
+  // Of one value: a number's size, or what a text or list has at least.
+  static int64_t least_bytes(GgufType type) {
+    constexpr int64_t kBytes[kNumGgufTypes] = {1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8};
+    return kBytes[static_cast<uint32_t>(type)];
   }
   GgufType value_type() {
     const auto type = number<uint32_t>("a type");
@@ -109,13 +127,18 @@ class Cursor {
   int64_t at_ = 0, values_ = 0;
 };
 
-Json read_metadata(Cursor& in, int64_t count) {
+Json read_metadata(Cursor& in, int64_t count, GgufLists lists) {
   Json::Object members;
   std::unordered_set<std::string> seen;
   for (int64_t i = 0; i < count; ++i) {
     std::string key = in.string("a key");
     if (!seen.insert(key).second) in.fail(fmt::format("expected every key once, found \"{}\" twice", key));
-    Json value = in.value(in.value_type());
+    const GgufType type = in.value_type();
+    if (type == GgufType::array && lists == GgufLists::pass_over) {
+      in.pass_over_list();
+      continue;
+    }
+    Json value = in.value(type);
     members.push_back({std::move(key), std::move(value)});
   }
   return members;
@@ -194,7 +217,7 @@ void check_places(const std::vector<PlacedTensor>& all, uint64_t data_bytes, uin
 
 bool is_gguf(const std::string& path) { return path.ends_with(".gguf") && !is_folder(path); }
 
-GgufContent parse_gguf(std::span<const uint8_t> bytes, const std::string& name) {
+GgufContent parse_gguf(std::span<const uint8_t> bytes, const std::string& name, GgufLists lists) {
   Cursor in(bytes, name);
   if (in.left() < 4 || std::memcmp(in.take(4, "the letters GGUF"), "GGUF", 4) != 0) {
     throw Error(fmt::format("{}: expected a GGUF file, found other bytes at its start", name));
@@ -205,7 +228,7 @@ GgufContent parse_gguf(std::span<const uint8_t> bytes, const std::string& name) 
   if (num_tensors > kMaxTensors)
     in.fail(fmt::format("expected at most {} tensors, found {}", kMaxTensors, num_tensors));
   GgufContent content;
-  content.metadata = read_metadata(in, num_keys);
+  content.metadata = read_metadata(in, num_keys, lists);
   const int64_t alignment = alignment_of(content.metadata, in);
   std::vector<PlacedTensor> all;
   std::unordered_set<std::string> seen;
@@ -230,8 +253,8 @@ const GgufTensor* GgufContent::find(std::string_view name) const {
   return found == tensors.end() ? nullptr : &*found;
 }
 
-GgufReader::GgufReader(const std::string& path) : map_(path) {
-  content_ = parse_gguf({map_.data(), static_cast<size_t>(map_.size_bytes())}, path);
+GgufReader::GgufReader(const std::string& path, GgufLists lists) : map_(path) {
+  content_ = parse_gguf({map_.data(), static_cast<size_t>(map_.size_bytes())}, path, lists);
   const Json* parts = content_.metadata.find("split.count");
   if (parts != nullptr && parts->is_int() && parts->as_int() > 1) {
     throw Error(fmt::format("{}: expected a whole model, found a part of {}", path, parts->as_int()),

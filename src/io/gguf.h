@@ -26,6 +26,10 @@ struct GgufTensor {
   const uint8_t* data = nullptr;  // row after row; lives as long as the bytes
 };
 
+// Whether lists of the metadata are kept: a vocabulary is some hundred thousand texts, which a configuration does
+// without.
+enum class GgufLists { keep, pass_over };
+
 // What a file holds. The metadata is an object in file order; numbers are integers or doubles, a missing alignment 32.
 struct GgufContent {
   Json metadata = Json::object();
@@ -34,12 +38,13 @@ struct GgufContent {
   const GgufTensor* find(std::string_view name) const;  // nullptr when absent
 };
 // `name` is what errors call the file. Raises Error: no GGUF, a version beyond 2 and 3, a key or tensor twice, a tensor
-// of a type that is not read (gguf_blocks.h), text that is no UTF-8, data over one another or beyond the end.
-GgufContent parse_gguf(std::span<const uint8_t> bytes, const std::string& name);
+// of a type that is not read (gguf_blocks.h), text that is no UTF-8, data over one another or beyond the end. Lists
+// that are passed over have to fit, what is in them is not looked at.
+GgufContent parse_gguf(std::span<const uint8_t> bytes, const std::string& name, GgufLists lists = GgufLists::keep);
 
 class GgufReader {
  public:
-  explicit GgufReader(const std::string& path);
+  explicit GgufReader(const std::string& path, GgufLists lists = GgufLists::keep);
 
   const GgufContent& content() const { return content_; }
   const Json& metadata() const { return content_.metadata; }

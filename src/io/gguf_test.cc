@@ -105,6 +105,26 @@ TEST(Gguf, BrokenFilesAreNamedWithTheirFault) {
   EXPECT_NE(gguf_error(file(key("k", kList, nested), 1, "", 0)).find("nested at most"), std::string::npos);
 }
 
+GgufContent without_lists(const std::string& bytes) {
+  return parse_gguf({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "x.gguf", GgufLists::pass_over);
+}
+
+TEST(Gguf, ListsThatArePassedOverHaveToFitAndWhatFollowsIsRead) {
+  const std::string texts = little(kString) + little(uint64_t{2}) + text("x") + text("\xff");
+  const std::string numbers = little(kU32) + little(uint64_t{3}) + std::string(12, 'n');
+  const std::string lists = key("texts", kList, texts) + key("numbers", kList, numbers) +
+                            key("nested", kList, little(kList) + little(uint64_t{2}) + numbers + texts);
+  const std::string whole = file(lists + key("a", kU32, little(uint32_t{7})), 4, tensor("t", {64}, kF32, 0), 1);
+  const GgufContent content = without_lists(whole);
+  EXPECT_EQ(content.metadata, Json::object({{"a", 7}}));
+  EXPECT_EQ(content.tensors.size(), 1u);
+  for (size_t size = 0; size < whole.size(); ++size) EXPECT_THROW(without_lists(whole.substr(0, size)), Error) << size;
+  EXPECT_THROW(without_lists(file(key("k", kList, little(kU32) + little(uint64_t{1} << 62)), 1, "", 0)), Error);
+  std::string deep = little(kU8) + little(uint64_t{0});
+  for (int i = 0; i < 5; ++i) deep = little(kList) + little(uint64_t{1}) + deep;
+  EXPECT_THROW(without_lists(file(key("k", kList, deep), 1, "", 0)), Error);
+}
+
 TEST(Gguf, AFileCutAnywhereIsAnError) {
   const std::string whole = file(key("a", kList, little(kString) + little(uint64_t{2}) + text("x") + text("yz")), 1,
                                  tensor("t", {32, 2}, kF32, 0), 1);

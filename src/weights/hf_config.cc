@@ -181,7 +181,8 @@ std::string config_path(const std::string& folder) {
 
 io::Json read_config_json(const std::string& folder) {
   const std::string path = config_path(folder);
-  return io::is_gguf(folder) ? config_of_gguf(io::GgufReader(folder).content(), folder) : io::read_json(path);
+  if (!io::is_gguf(folder)) return io::read_json(path);
+  return config_of_gguf(io::GgufReader(folder, io::GgufLists::pass_over).content(), folder);
 }
 
 ModelConfig load_config(const std::string& folder) {

@@ -75,7 +75,7 @@ void ModelFiles::open(const std::string& path, io::Faults& faults) {
 
 void ModelFiles::open_gguf(const std::string& path, const ModelConfig& config, io::Faults& faults) {
   try {
-    gguf_ = std::make_unique<io::GgufReader>(path);
+    gguf_ = std::make_unique<io::GgufReader>(path, io::GgufLists::pass_over);
   } catch (const Error& error) {
     return faults.add(error);
   }

@@ -44,6 +44,12 @@ void run(std::string_view input) {
     FUZZ_CHECK(std::string_view(error.what()).starts_with("x.gguf"), error.what());
     return;
   }
+  // without its lists it is the same file
+  const io::GgufContent less = io::parse_gguf({data, input.size()}, "x.gguf", io::GgufLists::pass_over);
+  FUZZ_CHECK(less.tensors.size() == content.tensors.size(), "tensors");
+  for (const auto& [key, value] : content.metadata.as_object()) {
+    FUZZ_CHECK(value.is_array() ? less.metadata.find(key) == nullptr : less.metadata.at(key) == value, key);
+  }
   check_tokenizer(content.metadata);
   check_config(content);
   for (const io::GgufTensor& tensor : content.tensors) {
