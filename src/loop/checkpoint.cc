@@ -118,6 +118,13 @@ void save_moments(const std::string& folder, const Decoder& decoder, const Optim
   writer.write(moments_path(folder));
 }
 
+// The model may have been moved away since the run began: the newest checkpoint has what was copied out of it.
+std::string source_of_files(const std::string& source, const std::string& folder) {
+  if (source.empty() || io::exists(source)) return source;
+  const std::vector<int64_t> steps = list_checkpoints(folder);
+  return steps.empty() ? "" : checkpoint_path(folder, steps.back());
+}
+
 }  // namespace
 
 std::string critic_folder(const std::string& checkpoint) { return io::join_path(state_folder(checkpoint), "critic"); }
@@ -135,14 +142,14 @@ void save_checkpoint(const std::string& folder, const TrainingState& state, cons
   io::make_folders(folder);
   io::AtomicFolder checkpoint(checkpoint_path(folder, state.global_step));
   if (decoder.lora().rank == 0) {
-    weights::save_model(decoder, checkpoint.path(), options.source_folder);
+    weights::save_model(decoder, checkpoint.path(), source_of_files(options.source_folder, folder));
   } else {
     weights::save_adapter(decoder, checkpoint.path(), options.source_folder);
   }
   if (decoder.lora().rank > 0 && options.merged) {
     const std::string merged = io::join_path(checkpoint.path(), "merged");
     io::make_folders(merged);
-    weights::save_model(decoder, merged, options.source_folder);
+    weights::save_model(decoder, merged, source_of_files(options.source_folder, folder));
   }
   io::make_folders(state_folder(checkpoint.path()));
   save_moments(state_folder(checkpoint.path()), decoder, optimizer);

@@ -171,9 +171,9 @@ void save_model(const Decoder& decoder, const std::string& folder, const std::st
 
 void save_companions(const ModelConfig& config, const std::string& folder, const std::string& source_folder) {
   io::write_file(io::join_path(folder, "config.json"), config_text(config, source_folder));
+  if (!io::exists(source_folder)) return;
   for (const char* name : kCompanions) {
-    const auto text = source_folder.empty() ? std::nullopt : text::read_companion(source_folder, name);
-    if (text) io::write_file(io::join_path(folder, name), *text);
+    if (const auto text = text::read_companion(source_folder, name)) io::write_file(io::join_path(folder, name), *text);
   }
 }
 
