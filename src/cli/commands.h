@@ -103,6 +103,7 @@ int run_tokenize(const TokenizeArgs& args);
 struct ConvertArgs {
   std::string in, out;  // one of them ends with .gguf
   std::string outtype;  // of a GGUF file that is written; empty: f16
+  bool force = false;   // over a GGUF file that is there
 };
 int run_convert(const ConvertArgs& args);
 

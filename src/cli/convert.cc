@@ -11,20 +11,20 @@ namespace {
 
 io::GgmlType type_of(const std::string& name) {
   if (name.empty()) return io::GgmlType::f16;
-  for (const auto& [known, type] : {std::pair{"f32", io::GgmlType::f32},
-                                    {"f16", io::GgmlType::f16},
-                                    {"bf16", io::GgmlType::bf16},
-                                    {"q8_0", io::GgmlType::q8_0}}) {
-    if (name == known) return type;
-  }
-  throw Error(fmt::format("--outtype: expected f32, f16, bf16 or q8_0, found {}", name));
+  if (const io::GgmlForm* form = io::find_written_ggml_form(name)) return form->type;
+  throw Error(fmt::format("--outtype: expected one of {}, found {}", io::ggml_types_written(), name));
 }
 
 }  // namespace
 
 int run_convert(const ConvertArgs& args) {
   if (io::is_gguf(args.out)) {
-    weights::model_to_gguf(args.in, args.out, type_of(args.outtype));
+    const io::GgmlType type = type_of(args.outtype);
+    if (io::exists(args.out) && !args.force) {
+      throw Error(fmt::format("{}: expected no such file yet, found one", args.out),
+                  "--force writes over it, once all of the new file is written");
+    }
+    weights::model_to_gguf(args.in, args.out, type);
     fmt::print("{}\n", args.out);
     return 0;
   }

@@ -242,6 +242,7 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   c->add_option("in", a.convert.in, "Hugging Face folder or GGUF file")->required();
   c->add_option("out", a.convert.out, "a folder that is not there yet, or FILE.gguf")->required();
   c->add_option("--outtype", a.convert.outtype, "of the matrices of the GGUF file: f16 (default), bf16, q8_0 or f32");
+  c->add_flag("--force", a.convert.force, "write over a GGUF file that is there");
 }
 
 void add_score(CLI::App& app, ScoreArgs& a, int& exit_code) {

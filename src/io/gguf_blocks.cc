@@ -128,17 +128,17 @@ void read_q6_k(const uint8_t* b, float* out) {
 }
 
 constexpr GgmlForm kForms[] = {
-    {GgmlType::f32, "F32", 1, 4, read_f32, write_f32, FLT_MAX},
-    {GgmlType::f16, "F16", 1, 2, read_f16, write_f16, 65504.0f},
-    {GgmlType::bf16, "BF16", 1, 2, read_bf16, write_bf16, 0x1.fep127f},
-    {GgmlType::q8_0, "Q8_0", 32, 34, read_q8_0, write_q8_0, 127 * 65504.0f},
-    {GgmlType::q4_0, "Q4_0", 32, 18, read_q4_0, nullptr, 0},
-    {GgmlType::q4_1, "Q4_1", 32, 20, read_q4_1, nullptr, 0},
-    {GgmlType::q5_0, "Q5_0", 32, 22, read_q5_0, nullptr, 0},
-    {GgmlType::q5_1, "Q5_1", 32, 24, read_q5_1, nullptr, 0},
-    {GgmlType::q4_k, "Q4_K", 256, 144, read_q4_k, nullptr, 0},
-    {GgmlType::q5_k, "Q5_K", 256, 176, read_q5_k, nullptr, 0},
-    {GgmlType::q6_k, "Q6_K", 256, 210, read_q6_k, nullptr, 0},
+    {GgmlType::f32, "F32", 1, 4, read_f32, write_f32, FLT_MAX, 0},
+    {GgmlType::f16, "F16", 1, 2, read_f16, write_f16, 65504.0f, 1},
+    {GgmlType::bf16, "BF16", 1, 2, read_bf16, write_bf16, 0x1.fep127f, 32},
+    {GgmlType::q8_0, "Q8_0", 32, 34, read_q8_0, write_q8_0, 127 * 65504.0f, 7},
+    {GgmlType::q4_0, "Q4_0", 32, 18, read_q4_0, nullptr, 0, -1},
+    {GgmlType::q4_1, "Q4_1", 32, 20, read_q4_1, nullptr, 0, -1},
+    {GgmlType::q5_0, "Q5_0", 32, 22, read_q5_0, nullptr, 0, -1},
+    {GgmlType::q5_1, "Q5_1", 32, 24, read_q5_1, nullptr, 0, -1},
+    {GgmlType::q4_k, "Q4_K", 256, 144, read_q4_k, nullptr, 0, -1},
+    {GgmlType::q5_k, "Q5_K", 256, 176, read_q5_k, nullptr, 0, -1},
+    {GgmlType::q6_k, "Q6_K", 256, 210, read_q6_k, nullptr, 0, -1},
 };
 
 }  // namespace
@@ -172,6 +172,31 @@ std::string ggml_types_read() {
   std::string list;
   for (const GgmlForm& form : kForms) list += fmt::format("{}{}", list.empty() ? "" : ", ", form.name);
   return list;
+}
+
+namespace {
+
+std::string lower_case(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  return lower;
+}
+
+}  // namespace
+
+std::string ggml_types_written() {
+  std::string list;
+  for (const GgmlForm& form : kForms) {
+    if (form.write != nullptr) list += fmt::format("{}{}", list.empty() ? "" : ", ", lower_case(form.name));
+  }
+  return list;
+}
+
+const GgmlForm* find_written_ggml_form(std::string_view name) {
+  for (const GgmlForm& form : kForms) {
+    if (form.write != nullptr && lower_case(form.name) == name) return &form;
+  }
+  return nullptr;
 }
 
 void read_ggml_row(GgmlType type, const uint8_t* row, int64_t cols, float* out) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace hone::io {
 
@@ -30,6 +31,7 @@ struct GgmlForm {
   void (*read)(const uint8_t* block, float* out);
   void (*write)(const float* in, uint8_t* block);  // nullptr: not written
   float largest;                                   // magnitude that is written
+  int64_t file_type;                               // general.file_type of a file whose matrices are written so
 };
 
 const GgmlForm& ggml_form(GgmlType type);
@@ -39,6 +41,9 @@ const GgmlForm* find_ggml_form(uint32_t number);
 std::string ggml_type_name(uint32_t number);
 // "F32, F16, ...": those that are read.
 std::string ggml_types_read();
+// "f32, f16, ...": those that are written, and the one of such a name; nullptr for others.
+std::string ggml_types_written();
+const GgmlForm* find_written_ggml_form(std::string_view name);
 
 // A row of `cols` elements, a multiple of the block's.
 void read_ggml_row(GgmlType type, const uint8_t* row, int64_t cols, float* out);

@@ -98,11 +98,7 @@ void add_config_to_gguf(io::GgufWriter& writer, const ModelConfig& c, io::GgmlTy
   const std::string front = std::string(name(c.family)) + ".";
   writer.set("general.architecture", name(c.family));
   writer.set("general.alignment", int64_t{32});
-  constexpr std::pair<io::GgmlType, int64_t> kFileTypes[] = {
-      {io::GgmlType::f32, 0}, {io::GgmlType::f16, 1}, {io::GgmlType::q8_0, 7}, {io::GgmlType::bf16, 32}};
-  for (const auto& [of, number] : kFileTypes) {
-    if (of == type) writer.set("general.file_type", number);
-  }
+  writer.set("general.file_type", io::ggml_form(type).file_type);
   writer.set("general.quantization_version", int64_t{2});
   writer.set(front + "vocab_size", c.vocab_size);
   for (const SizeKey& key : kSizes) writer.set(front + key.gguf, c.*key.size);

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "io/jsonl.h"
+#include "loop/checkpoint.h"
 #include "support/command.h"
 #include "support/tiny_run.h"
 #include "text/companions.h"
@@ -16,6 +17,7 @@
 #include "text/gguf_tokenizer.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_file.h"
+#include "train/optimizer.h"
 #include "weights/gguf_convert.h"
 #include "weights/hf_config.h"
 #include "weights/hf_folder.h"
@@ -72,9 +74,16 @@ TEST(GgufBlocks, HoldWhatGgmlsOwnPackageReadsAndWritesToTheBit) {
     io::read_ggml_row(form->type, bytes.data(), static_cast<int64_t>(values.size()), ours.data());
     EXPECT_EQ(std::memcmp(ours.data(), values.data(), values.size() * sizeof(float)), 0);
     ++read;
+    if (form->write == nullptr || form->elements > 1) continue;
+    std::vector<uint8_t> again(bytes.size());  // halves hold what was read out of them
+    for (size_t i = 0; i < values.size(); ++i) {
+      form->write(values.data() + i, again.data() + i * static_cast<size_t>(form->bytes));
+    }
+    EXPECT_EQ(again, bytes);
+    ++written;
   }
   EXPECT_EQ(read, 10);
-  EXPECT_EQ(written, 1);
+  EXPECT_EQ(written, 3);
 }
 
 std::vector<std::vector<float>> weights_of(const std::string& model) {
@@ -197,24 +206,34 @@ TEST_F(GgufModel, Q8RoundsToAStepOfItsBlockAndRowsThatAreNoBlocksAreF16) {
   }
 }
 
-TEST_F(GgufModel, WhatAFileCannotSayIsRefused) {
+TEST_F(GgufModel, WhatAFileCannotSayIsRefusedByName) {
+  const auto expect_refused = [&](const std::string& model, const std::string& part) {
+    std::string found;
+    try {
+      weights::model_to_gguf(inputs_ / model, inputs_ / "x.gguf", GgmlType::f16);
+    } catch (const Error& error) {
+      found = error.what();
+    }
+    EXPECT_NE(found.find(part), std::string::npos) << part << ": " << found;
+    EXPECT_FALSE(io::exists(inputs_ / "x.gguf"));
+  };
   write_tiny_model(inputs_ / "qwen3", 5, tiny_families()[0].second);
-  EXPECT_THROW(weights::model_to_gguf(inputs_ / "qwen3", inputs_ / "x.gguf", GgmlType::f16), Error);  // biases
+  expect_refused("qwen3", "attention_bias: expected false, found true");
   write_tiny_model(inputs_ / "m", 5);
-  Json tokenizer = io::read_json(inputs_ / "m/tokenizer.json");
-  const Json sound = tokenizer;
-  tokenizer.find("added_tokens")->array_items()[0].set("lstrip", true);
-  io::write_json(inputs_ / "m/tokenizer.json", tokenizer);
-  EXPECT_THROW(weights::model_to_gguf(inputs_ / "m", inputs_ / "x.gguf", GgmlType::f16), Error);
-  tokenizer = sound;
-  tokenizer.find("model")->set("ignore_merges", true);
-  io::write_json(inputs_ / "m/tokenizer.json", tokenizer);
-  EXPECT_THROW(weights::model_to_gguf(inputs_ / "m", inputs_ / "x.gguf", GgmlType::f16), Error);
-  tokenizer = sound;
-  tokenizer.find("pre_tokenizer")->find("pretokenizers")->array_items()[0].set("invert", true);
-  io::write_json(inputs_ / "m/tokenizer.json", tokenizer);
-  EXPECT_THROW(weights::model_to_gguf(inputs_ / "m", inputs_ / "x.gguf", GgmlType::f16), Error);
-  EXPECT_FALSE(io::exists(inputs_ / "x.gguf"));
+  const Json sound = io::read_json(inputs_ / "m/tokenizer.json");
+  const auto expect_tokenizer_refused = [&](const std::function<void(Json&)>& change, const std::string& part) {
+    Json tokenizer = sound;
+    change(tokenizer);
+    io::write_json(inputs_ / "m/tokenizer.json", tokenizer);
+    expect_refused("m", part);
+  };
+  expect_tokenizer_refused([](Json& t) { t.find("added_tokens")->array_items()[0].set("lstrip", true); },
+                           "expected no single_word, lstrip or rstrip");
+  expect_tokenizer_refused([](Json& t) { t.find("model")->set("ignore_merges", true); },
+                           "model.ignore_merges: expected false beside the cut qwen2, found true");
+  expect_tokenizer_refused(
+      [](Json& t) { t.find("pre_tokenizer")->find("pretokenizers")->array_items()[0].set("invert", true); },
+      "pre_tokenizer");
 }
 
 TEST_F(GgufModel, AFileOfAnotherModelIsRefusedByNameAndLeavesNoFolder) {
@@ -322,6 +341,28 @@ TEST_F(GgufModel, ChatTemplatesAndEndIdsComeOutAsTheyWentIn) {
   EXPECT_EQ(text::generation_config_of_gguf(metadata, gguf), Json::object({{"eos_token_id", Json::array({3, 47})}}));
 }
 
+// As older versions of transformers save them.
+TEST_F(GgufModel, TemplatesAndSpecialTokensOfFilesOfTheirOwnAreNotLost) {
+  const std::string folder = inputs_ / "chat", gguf = folder + ".gguf";
+  write_chat_model(folder);
+  std::filesystem::remove(folder + "/generation_config.json");
+  io::write_json(folder + "/tokenizer_config.json", Json::object({{"pad_token", "a"}}));
+  io::write_json(folder + "/chat_template.json", Json::object({{"chat_template", "{{ 3 }}"}}));
+  io::write_json(folder + "/special_tokens_map.json",
+                 Json::object({{"bos_token", Json::object({{"content", "<|im_start|>"}})},
+                               {"eos_token", "<|im_end|>"},
+                               {"pad_token", "b"}}));
+  weights::model_to_gguf(folder, gguf, GgmlType::f32);
+  const Json config = *text::read_companion_json(gguf, "tokenizer_config.json");
+  EXPECT_EQ(config.at("chat_template"), Json("{{ 3 }}"));
+  EXPECT_EQ(config.at("bos_token"), Json("<|im_start|>"));
+  EXPECT_EQ(config.at("eos_token"), Json("<|im_end|>"));
+  EXPECT_EQ(config.at("pad_token"), Json("a"));
+  for (const std::string& model : {folder, gguf}) {
+    EXPECT_EQ(find_end_ids(model, Tokenizer::load(model)).ids, std::vector<int32_t>{47}) << model;
+  }
+}
+
 TEST_F(GgufModel, EveryCommandTakesAFileInThePlaceOfAFolder) {
   const std::string folder = inputs_.path(), model = folder + "/model", gguf = folder + "/m.gguf";
   write_tiny_inputs(folder);
@@ -337,7 +378,13 @@ TEST_F(GgufModel, EveryCommandTakesAFileInThePlaceOfAFolder) {
   same({"generate", "--threads", "1", "--dtype", "float32", "--max-new-tokens", "8", "--json", "--model"}, {"1+2"});
   same({"render", "--chat-template", "{{ messages[0]['content'] }}", "--user", "1+2", "--tokenizer"}, {});
   EXPECT_EQ(run_hone(folder, {"convert", gguf, folder + "/again.gguf", "--outtype", "q8_0"}).code, 0);
-  EXPECT_EQ(run_hone(folder, {"convert", gguf, gguf, "--outtype", "f16"}).code, 0);  // in its own place
+  const std::string before = io::read_file(gguf);
+  const Result kept = run_hone(folder, {"convert", model, gguf});
+  EXPECT_EQ(kept.code, 2);
+  EXPECT_NE(kept.err.find(gguf + ": expected no such file yet, found one"), std::string::npos) << kept.err;
+  EXPECT_EQ(io::read_file(gguf), before);
+  EXPECT_EQ(run_hone(folder, {"convert", gguf, gguf, "--outtype", "f16", "--force"}).code, 0);  // in its own place
+  EXPECT_NE(io::read_file(gguf), before);
   EXPECT_EQ(run_hone(folder, {"convert", gguf, folder + "/back", "--outtype", "f16"}).code, 2);
   EXPECT_EQ(run_hone(folder, {"convert", model, folder + "/back"}).code, 2);
   EXPECT_EQ(run_hone(folder, {"convert", model, folder + "/x.gguf", "--outtype", "q4_0"}).code, 2);
@@ -363,6 +410,42 @@ TEST_F(GgufModel, ARunFromAFileIsThatFromTheFolderToTheBitAndGoesOn) {
   EXPECT_EQ(weights::load_config(checkpoint), weights::load_config(gguf));
   EXPECT_EQ(find_end_ids(checkpoint, Tokenizer::load(checkpoint)).ids, std::vector<int32_t>{13});
   EXPECT_EQ(run_hone(folder, {"convert", checkpoint, folder + "/trained.gguf"}).code, 0);
+  // another layout of the same tokenizer, and another tokenizer
+  const std::string saved = checkpoint + "/tokenizer.json";
+  io::write_file(saved, io::read_json(saved).dump() + "\n");
+  train(folder + "/b", "3", gguf);
+  Json tokenizer = io::read_json(last_checkpoint(folder + "/b") + "/tokenizer.json");
+  tokenizer.find("added_tokens")->array_items()[0].set("content", "<|other|>");
+  io::write_json(last_checkpoint(folder + "/b") + "/tokenizer.json", tokenizer);
+  const Result other = run_hone(
+      folder, tiny_train(folder, folder + "/b") + Arguments{"actor_rollout_ref.model.path=" + gguf,
+                                                            "trainer.save_freq=1", "trainer.total_training_steps=4"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("(tokenizer.json): expected the model of"), std::string::npos) << other.err;
+}
+
+// Between two saves of a run.
+TEST_F(GgufModel, AModelThatWasMovedAwayEndsNoRunAndLeavesItsTokenizerInEveryCheckpoint) {
+  const std::string gguf = inputs_ / "m.gguf", run = inputs_ / "run";
+  write_tiny_model(inputs_ / "m", 5);
+  weights::model_to_gguf(inputs_ / "m", gguf, GgmlType::f32);
+  const auto decoder = weights::load_decoder(gguf, DType::f32);
+  const Optimizer optimizer(*decoder, {});
+  const auto save = [&](int64_t step) {
+    TrainingState state;
+    state.global_step = step;
+    state.kind = "sft";
+    save_checkpoint(run, state, *decoder, optimizer, {gguf, false});
+    return checkpoint_path(run, step);
+  };
+  const std::string first = save(1);
+  std::filesystem::remove(gguf);
+  const std::string second = save(2);
+  for (const char* name : {"/config.json", "/tokenizer.json", "/tokenizer_config.json", "/generation_config.json"}) {
+    EXPECT_EQ(io::read_file(second + name), io::read_file(first + name)) << name;
+  }
+  weights::save_model(*decoder, inputs_.path(), gguf);  // no checkpoint yet
+  EXPECT_EQ(weights::load_config(inputs_.path()), decoder->config());
 }
 
 }  // namespace
