@@ -38,6 +38,8 @@ struct EvalArgs {
   std::string chat_template;           // in place of the model's
   std::vector<std::string> arguments;  // name=value for the template
   std::vector<std::string> data;
+  std::string prompt_key = "prompt", answer_key, data_source, prompt_suffix;  // of rows, as the recipe's
+  bool text_as_message = false;
   int64_t n = 1, max_samples = -1, max_num_seqs = 256;
   std::optional<int64_t> max_new_tokens;  // default: 512, or what the model's context leaves
   std::optional<double> temperature;      // default: 0 (greedy) for n = 1, else 1
@@ -131,6 +133,12 @@ struct DataMakeArgs {
   std::string difficulty;  // empty: the task's own
 };
 int run_data_make(const DataMakeArgs& args);
+
+struct DataPrepareArgs {
+  std::string name, output;
+  std::vector<std::string> inputs;
+};
+int run_data_prepare(const DataPrepareArgs& args);
 
 struct ScoreArgs {
   std::vector<std::string> files;

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "prompts/arithmetic_task.h"
 #include "prompts/countdown_task.h"
+#include "prompts/sorting_task.h"
 #include "prompts/word_problem_task.h"
 
 namespace hone::cli {
@@ -46,6 +47,12 @@ Task make_countdown_of(const DataMakeArgs& args) {
   return make_countdown(options);
 }
 
+Task make_sorting_of(const DataMakeArgs& args) {
+  auto options = options_of<SortingOptions>(args);
+  if (!args.difficulty.empty()) options.difficulty = parse_difficulty(args.difficulty);
+  return make_sorting(options);
+}
+
 Task make_word_problems_of(const DataMakeArgs& args) {
   auto options = options_of<WordProblemOptions>(args);
   if (!args.difficulty.empty()) options.difficulty = parse_difficulty(args.difficulty);
@@ -55,8 +62,9 @@ Task make_word_problems_of(const DataMakeArgs& args) {
 Task make_task(const DataMakeArgs& args) {
   if (args.task == "arithmetic") return make_arithmetic_of(args);
   if (args.task == "countdown") return make_countdown_of(args);
+  if (args.task == "sorting") return make_sorting_of(args);
   if (args.task == "word_problems") return make_word_problems_of(args);
-  throw Error(fmt::format("'{}' is no task", args.task), "arithmetic, countdown or word_problems");
+  throw Error(fmt::format("'{}' is no task", args.task), "arithmetic, countdown, sorting or word_problems");
 }
 
 }  // namespace

@@ -34,6 +34,11 @@ std::vector<Prompt> load_eval_prompts(const EvalArgs& args, const Tokenizer& tok
   options.chat.chat = &chat;
   options.chat.arguments = template_arguments(args.arguments, chat);
   options.files = args.data;
+  options.prompt_key = args.prompt_key;
+  options.answer_key = args.answer_key;
+  options.default_data_source = args.data_source;
+  options.prompt_suffix = args.prompt_suffix;
+  options.text_as_message = args.text_as_message;
   options.max_samples = args.max_samples;
   options.max_prompt_length = int64_t{1} << 20;
   PromptSet set = load_prompts(options, tokenizer, faults);

@@ -15,6 +15,7 @@
 #include "loop/inference.h"
 #include "loop/progress.h"
 #include "prompts/data_hash.h"
+#include "prompts/row_file.h"
 #include "serve/sampling_fields.h"
 #include "weights/hf_config.h"
 
@@ -66,7 +67,8 @@ void read_row(const io::JsonRow& json, const Tokenizer& tokenizer, const ChatTem
   }
 }
 
-std::vector<Row> read_rows(const GenerateArgs& args, const Tokenizer& tokenizer, const std::vector<int32_t>& end_ids) {
+std::vector<Row> read_requests(const GenerateArgs& args, const Tokenizer& tokenizer,
+                               const std::vector<int32_t>& end_ids) {
   const ChatTemplate chat(args.model, args.chat_template, tokenizer);
   ChatOptions options;
   options.add_generation_prompt = true;
@@ -81,7 +83,7 @@ std::vector<Row> read_rows(const GenerateArgs& args, const Tokenizer& tokenizer,
   const std::string model = mark_of_model(args.model, args.dtype);
   std::vector<Row> rows;
   io::Faults faults;
-  io::read_jsonl(args.jsonl, faults, [&](io::JsonRow&& json) {
+  read_rows(args.jsonl, faults, [&](io::JsonRow&& json) {
     Row row = base;
     row.prompt.file = args.jsonl;
     row.prompt.line = json.line;
@@ -152,7 +154,7 @@ int generate_rows(const GenerateArgs& args) {
   check_temperature(args.temperature);
   Tokenizer tokenizer = Tokenizer::load(args.model);
   const EndIds end_ids = find_end_ids(args.model, tokenizer);
-  std::vector<Row> rows = read_rows(args, tokenizer, end_ids.ids);
+  std::vector<Row> rows = read_requests(args, tokenizer, end_ids.ids);
   const size_t first = num_done(args, rows);
   if (first > 0) fmt::print(stderr, "{} of {} rows are in {} already\n", first, rows.size(), args.output);
   io::LineFile output(args.output);

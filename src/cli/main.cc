@@ -79,6 +79,7 @@ struct AllArgs {
   RenderArgs render;
   ConvertArgs convert;
   DataMakeArgs data;
+  DataPrepareArgs prepare;
   ScoreArgs score;
   SelftestArgs selftest;
   BenchArgs bench;
@@ -168,7 +169,12 @@ void add_serving(CLI::App& app, AllArgs& a, int& exit_code) {
 void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   CLI::App* e = add(app, "eval", "score a model on data: mean@n and pass@k", a.eval, run_eval, exit_code);
   e->add_option("--model", a.eval.model, "Hugging Face folder or GGUF file")->required();
-  e->add_option("--data", a.eval.data, "JSONL files")->required();
+  e->add_option("--data", a.eval.data, "files of prompts: JSONL, JSON, Parquet")->required();
+  e->add_option("--prompt-key", a.eval.prompt_key, "field of a row that holds the prompt")->capture_default_str();
+  e->add_option("--answer-key", a.eval.answer_key, "... that holds the ground truth (as data.answer_key)");
+  e->add_option("--data-source", a.eval.data_source, "data source of rows without such a field");
+  e->add_option("--prompt-suffix", a.eval.prompt_suffix, "put behind prompts that are one text, after a blank");
+  e->add_flag("--text-as-message", a.eval.text_as_message, "prompts that are one text become a message of the user");
   e->add_option("--n", a.eval.n, "samples per prompt")->capture_default_str();
   e->add_option("--temperature", a.eval.temperature, "0 is greedy (default: 0 for n = 1, else 1)");
   e->add_option("--max-new-tokens", a.eval.max_new_tokens,
@@ -256,9 +262,9 @@ void add_score(CLI::App& app, ScoreArgs& a, int& exit_code) {
 
 void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   CLI::App* data = app.add_subcommand("data", "data sets")->require_subcommand(1);
-  CLI::App* m =
-      add(*data, "make", "make a task's data: arithmetic, countdown, word_problems", a.data, run_data_make, exit_code);
-  m->add_option("task", a.data.task, "arithmetic, countdown or word_problems")->required();
+  CLI::App* m = add(*data, "make", "make a task's data: arithmetic, countdown, sorting, word_problems", a.data,
+                    run_data_make, exit_code);
+  m->add_option("task", a.data.task, "arithmetic, countdown, sorting or word_problems")->required();
   m->add_option("--out", a.data.out, "folder")->required();
   m->add_option("--seed", a.data.seed, "of the data")->capture_default_str();
   m->add_option("--train", a.data.train, "prompts for RL (0: the task's own number)");
@@ -266,7 +272,13 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   m->add_option("--sft", a.data.sft, "worked examples for SFT (0: the task's own number)");
   m->add_option("--digits", a.data.digits, "arithmetic: digits of the operands")->capture_default_str();
   m->add_option("--difficulty", a.data.difficulty,
-                "word_problems: steps, 1 to 3; countdown: 1 to 4; arithmetic: digits; one number, or a range as 1-3");
+                "word_problems: steps, 1 to 3; countdown, sorting: 1 to 4; arithmetic: digits; one number, or a range "
+                "as 1-3");
+  CLI::App* p = add(*data, "prepare", "published data as rows in verl's form: gsm8k, math, dapo-math-17k, ...",
+                    a.prepare, run_data_prepare, exit_code);
+  p->add_option("name", a.prepare.name, "gsm8k, math, dapo-math-17k, deepscaler or aime")->required();
+  p->add_option("--input", a.prepare.inputs, "files as published (JSONL, JSON, Parquet), or their folder")->required();
+  p->add_option("--output", a.prepare.output, "folder for train.jsonl and test.jsonl")->required();
 
   add_score(app, a.score, exit_code);
 

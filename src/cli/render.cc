@@ -10,6 +10,7 @@
 #include "io/file.h"
 #include "io/jsonl.h"
 #include "prompts/chat_rows.h"
+#include "prompts/row_file.h"
 #include "text/chat_formats.h"
 #include "text/chat_template.h"
 
@@ -52,7 +53,7 @@ std::vector<Conversation> read_conversations(const RenderArgs& args) {
   std::vector<Conversation> all;
   io::Faults faults;
   for (const std::string& file : args.files) {
-    io::read_jsonl(file, faults, [&](io::JsonRow&& row) { add_conversation(std::move(row), file, all, faults); });
+    read_rows(file, faults, [&](io::JsonRow&& row) { add_conversation(std::move(row), file, all, faults); });
   }
   if (args.files.empty()) {
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "io/jsonl.h"
 #include "io/utf8.h"
+#include "prompts/row_file.h"
 #include "reward/answer_row.h"
 #include "reward/scorer.h"
 
@@ -49,7 +50,7 @@ class Rows {
   void read(const Take& take) {
     io::Faults faults;
     for (const std::string& file : args_.files) {
-      io::read_jsonl(file, faults, [&](io::JsonRow&& json) {
+      read_rows(file, faults, [&](io::JsonRow&& json) {
         const Place place{file, json.line};
         try {
           const AnswerRow row = read_answer_row(json.value);

@@ -55,6 +55,10 @@ PromptSetOptions prompt_options(const Recipe& recipe, const ChatTemplate& chat, 
   options.files = files;
   options.prompt_key = recipe.data.prompt_key;
   options.reward_fn_key = recipe.data.reward_fn_key;
+  options.default_data_source = recipe.data.default_data_source.value_or("");
+  options.answer_key = recipe.data.answer_key.value_or("");
+  options.prompt_suffix = recipe.data.prompt_suffix.value_or("");
+  options.text_as_message = recipe.data.text_prompts == "message";
   options.max_prompt_length = recipe.data.max_prompt_length;
   options.filter_overlong_prompts = recipe.data.filter_overlong_prompts;
   options.truncation = *truncation(recipe.data.truncation);

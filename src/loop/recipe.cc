@@ -15,10 +15,21 @@ using config::Field;
 using config::Schema;
 
 void add_data(Schema& s, DataRecipe& d, const FilterGroupsRecipe& filter) {
-  add_rows_fields(s, d, "JSONL files of prompts, in this order.",
-                  "JSONL files of held-out prompts; without any there is no validation.");
+  add_rows_fields(s, d, "Files of prompts (JSONL, JSON, Parquet), in this order.",
+                  "Files of held-out prompts; without any there is no validation.");
   s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the prompt.");
   s.field("data.reward_fn_key", &d.reward_fn_key, "Field of a row that names its scorer.");
+  s.field("data.default_data_source", &d.default_data_source,
+          "Data source of rows that have no such field; null = they are at fault.");
+  s.field("data.answer_key", &d.answer_key,
+          "Field of a row that holds the ground truth, dots for fields of fields; null = reward_model.ground_truth, or "
+          "of rows without reward_model the first of ground_truth, answer, solution.")
+      .also_called({"ground_truth_key", "label_key"});
+  s.field("data.text_prompts", &d.text_prompts,
+          "Prompts that are one text: plain = encoded as they stand; message = a message of the user, as instruct "
+          "models expect it.")
+      .one_of({"plain", "message"});
+  s.field("data.prompt_suffix", &d.prompt_suffix, "Put behind prompts that are one text, after a blank.");
   s.field("data.max_prompt_length", &d.max_prompt_length, "Longest prompt, in tokens.").at_least(1);
   s.field("data.max_response_length", &d.max_response_length, "Longest answer, in tokens.")
       .at_least(1)

@@ -25,6 +25,8 @@ struct SamplerRecipe {
 
 struct DataRecipe : RowsRecipe {
   std::string prompt_key = "prompt", reward_fn_key = "data_source";
+  std::optional<std::string> default_data_source, answer_key, prompt_suffix;
+  std::string text_prompts = "plain";
   int64_t max_prompt_length = 512, max_response_length = 512;
   int64_t train_batch_size = 1024;
   std::optional<int64_t> gen_batch_size;

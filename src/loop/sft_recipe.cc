@@ -11,10 +11,11 @@ using config::Effect;
 using config::Schema;
 
 void add_data(Schema& s, SftDataRecipe& d) {
-  add_rows_fields(s, d, "JSONL files of questions and answers, in this order.",
-                  "JSONL files for the validation loss; without any there is none.");
+  add_rows_fields(s, d, "Files of questions and answers (JSONL, JSON, Parquet), in this order.",
+                  "Files for the validation loss; without any there is none.");
   s.field("data.prompt_key", &d.prompt_key, "Field of a row that holds the question.");
-  s.field("data.response_key", &d.response_key, "Field of a row that holds the answer.");
+  s.field("data.response_key", &d.response_key,
+          "Field of a row that holds the answer; of rows without it, TRL's completion.");
   s.field("data.messages_key", &d.messages_key,
           "Field of a row that holds a conversation; rows that have it need no question and answer.");
   s.field("data.tools_key", &d.tools_key, "Field of a row that holds the tools of its conversation.");

@@ -223,6 +223,46 @@ TEST_F(ChatRows, SftLearnsWhatTheAssistantSays) {
   EXPECT_NE(data_hash(all), data_hash(one));
 }
 
+TEST_F(ChatRows, ATextBecomesAMessageWhereThatIsAskedFor) {
+  PromptSetOptions options = prompts(R"({"data_source": "s", "prompt": "a b", "answer": "1"})"
+                                     "\n" +
+                                     prompt_row("c"));
+  options.text_as_message = true;
+  options.prompt_suffix = "think";
+  io::Faults faults;
+  const PromptSet set = load_prompts(options, *tokenizer_, faults);
+  ASSERT_TRUE(faults.empty()) << faults.list()[0];
+  EXPECT_EQ(shown(set.prompts[0].ids), "<|im_start|>user\na b think<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(set.prompts[0].text, shown(set.prompts[0].ids));
+  EXPECT_EQ(shown(set.prompts[1].ids), "<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n") << "as it stands";
+}
+
+TEST_F(ChatRows, SftTakesTrlsCompletions) {
+  std::vector<std::string> faults;
+  const auto rows = examples(
+      R"({"prompt": "ab", "completion": "cd", "messages": null})"
+      "\n"
+      R"({"prompt": [{"role": "user", "content": "a"}], "completion": [{"role": "assistant", "content": "one"}]})"
+      "\n"
+      R"({"prompt": [{"role": "user", "content": "a"}], "completion": "two", "response": null})"
+      "\n"
+      R"({"prompt": "ab", "completion": "cd", "response": "ef"})"
+      "\n"
+      R"({"prompt": "ab"})"
+      "\n"
+      R"({"prompt": "ab", "completion": 5})"
+      "\n",
+      {}, faults);
+  ASSERT_EQ(rows.size(), 4u);
+  const char* answers[] = {"cd<|im_end|>", "one<|im_end|>", "two<|im_end|>", "ef<|im_end|>"};
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(shown(rows[i].response_ids), answers[i]);
+  EXPECT_EQ(shown(rows[0].prompt_ids), "ab");
+  EXPECT_EQ(shown(rows[1].prompt_ids), "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n");
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_NE(faults[0].find("rows.jsonl:5: response is missing"), std::string::npos) << faults[0];
+  EXPECT_NE(faults[1].find("rows.jsonl:6: completion: expected text"), std::string::npos) << faults[1];
+}
+
 TEST_F(ChatRows, SftTakesTheAnswerApartToo) {
   std::vector<std::string> faults;
   const auto apart = examples(R"({"prompt": [{"role": "user", "content": "a"}], "response": "one"})"

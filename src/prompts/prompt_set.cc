@@ -3,10 +3,11 @@
 #include <optional>
 
 #include "core/error.h"
-#include "io/jsonl.h"
 #include "prompts/data_hash.h"
+#include "prompts/ground_truth.h"
 #include "prompts/row_choice.h"
 #include "prompts/row_fields.h"
+#include "prompts/row_file.h"
 
 namespace hone {
 
@@ -22,7 +23,7 @@ class PromptReader {
         choice_(options.files, options.max_samples, options.shuffle, options.seed) {}
 
   void read_file(const std::string& file) {
-    io::read_jsonl(file, faults_, [&](io::JsonRow&& row) {
+    read_rows(file, faults_, [&](io::JsonRow&& row) {
       if (choice_.next()) read_row(file, row);
     });
     chat_.end_file();
@@ -32,7 +33,7 @@ class PromptReader {
  private:
   void read_row(const std::string& file, const io::JsonRow& row) {
     const std::string place = row_place(file, row);
-    const std::string* data_source = text_field(row, options_.reward_fn_key, place, faults_);
+    const std::string* data_source = read_data_source(row, place);
     const auto ground_truth = read_ground_truth(row, place);
     Prompt prompt;
     prompt.file = file;
@@ -43,6 +44,12 @@ class PromptReader {
     prompt.data_source = *data_source;
     prompt.ground_truth = *ground_truth;
     set_.prompts.push_back(std::move(prompt));
+  }
+
+  const std::string* read_data_source(const io::JsonRow& row, const std::string& place) {
+    const std::string& key = options_.reward_fn_key;
+    const bool is_default = !options_.default_data_source.empty() && present_field(row.value, key) == nullptr;
+    return is_default ? &options_.default_data_source : text_field(row, key, place, faults_);
   }
 
   // Ids of a row's prompt, and its text as the model sees it. Nothing when it is at fault.
@@ -56,27 +63,26 @@ class PromptReader {
     }
     const std::string* plain = text_field(row, key, place, faults_);
     if (plain == nullptr) return {};
-    text = *plain;
+    text = options_.prompt_suffix.empty() ? *plain : *plain + " " + options_.prompt_suffix;
+    if (options_.text_as_message) {
+      const io::Json message = io::Json::object({{"role", "user"}, {"content", text}});
+      std::optional<ChatIds> chat = chat_.prompt(row.value, io::Json::array({message}), key, place);
+      if (!chat) return {};
+      text = std::move(chat->text);
+      return std::move(chat->ids);
+    }
     auto ids = encode_field(tokenizer_, text, key, place, faults_);
     if (ids) tokenizer_.add_prefix(*ids);
     return ids;
   }
 
-  // Text as it stands; an object or a list as JSON.
   std::optional<std::string> read_ground_truth(const io::JsonRow& row, const std::string& place) {
-    const io::Json* model = row.value.find("reward_model");
-    const io::Json* truth = model == nullptr ? nullptr : model->find("ground_truth");
-    if (truth == nullptr) {
-      faults_.add(fmt::format("{}: reward_model.ground_truth is missing", place));
-    } else if (truth->is_string()) {
-      return truth->as_string();
-    } else if (truth->is_object() || truth->is_array()) {
-      return truth->dump();
-    } else {
-      faults_.add(
-          fmt::format("{}: reward_model.ground_truth: expected text or an object, found {}", place, truth->describe()));
+    try {
+      return find_ground_truth(row.value, options_.answer_key);
+    } catch (const Error& error) {
+      faults_.add(fmt::format("{}: {}", place, error.what()));
+      return {};
     }
-    return {};
   }
 
   // False when the row is to be left out for its length.

@@ -1,5 +1,6 @@
-// PromptSet: the rows of a data set as prompts. Files hold one JSON object a line in verl's form:
+// PromptSet: the rows of a data set as prompts, of any file that row_file.h reads. Rows have verl's form:
 //   {"data_source": "...", "prompt": "...", "reward_model": {"ground_truth": "..."}, ...}
+// or TRL's, or are questions with answers: {"prompt": "...", "answer": "..."} (ground_truth.h).
 // A prompt that is a text is encoded as it stands, after the ids that the tokenizer puts before every text; special
 // tokens inside it stay text. A prompt that is a list of chat messages is rendered by the model's chat template.
 // Not read yet: images.
@@ -21,7 +22,11 @@ struct PromptSetOptions {
   std::vector<std::string> files;
   std::string prompt_key = "prompt";
   std::string reward_fn_key = "data_source";
-  int64_t max_prompt_length = 512;  // ids
+  std::string default_data_source = {};  // of rows without that field; empty: they are at fault
+  std::string answer_key = {};           // as find_ground_truth() takes it
+  std::string prompt_suffix = {};        // put behind prompts that are texts, after a blank
+  bool text_as_message = false;          // such a prompt becomes a message of the user
+  int64_t max_prompt_length = 512;       // ids
   bool filter_overlong_prompts = false;
   Truncation truncation = Truncation::error;  // of those that are not filtered
   ChatRendering chat = {};

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "io/atomic_file.h"
+#include "io/file.h"
 #include "prompts/sft_set.h"
 #include "text/character_tokenizer.h"
 
@@ -61,6 +62,110 @@ TEST_F(PromptFiles, RowsBecomePrompts) {
   const PromptSet other = load({.files = {b}, .prompt_key = "q", .reward_fn_key = "src"});
   EXPECT_EQ(other.prompts[0].ground_truth, "{\"target\": 3}");
   EXPECT_EQ(other.prompts[0].data_source, "t");
+}
+
+// TRL's rows and questions with answers: no data source, no reward_model.
+TEST_F(PromptFiles, OtherFormsOfRowsNameTheirGroundTruth) {
+  const std::string trl =
+      write("trl.jsonl", R"({"prompt": "a", "solution": "x", "level": 3})"
+                         "\n"
+                         R"({"prompt": "b", "answer": 7, "ground_truth": null, "data_source": null})"
+                         "\n"
+                         R"({"prompt": "c", "ground_truth": "g", "answer": "h", "data_source": "own"})"
+                         "\n"
+                         R"({"prompt": "d", "ground_truth": {"target": 1}})"
+                         "\n");
+  PromptSetOptions options{.files = {trl}};
+  options.default_data_source = "usual";
+  const PromptSet set = load(options);
+  ASSERT_EQ(set.prompts.size(), 4u);
+  const char* truths[] = {"x", "7", "g", "{\"target\": 1}"};
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(set.prompts[i].ground_truth, truths[i]);
+  EXPECT_EQ(set.prompts[1].data_source, "usual");
+  EXPECT_EQ(set.prompts[2].data_source, "own");
+
+  options.files = {write("plain.jsonl", R"({"question": "a", "prompt": 1, "meta": {"gold": "m"}, "key.dot": "k",
+    "completion": [{"role": "user", "content": "no"}, {"role": "assistant", "content": "said"}]})")};
+  std::string text = io::read_file(options.files[0]);
+  std::erase(text, '\n');
+  write("plain.jsonl", text);
+  options.prompt_key = "question";
+  const auto truth = [&](const char* key) {
+    options.answer_key = key;
+    return load(options).prompts[0].ground_truth;
+  };
+  EXPECT_EQ(truth("meta.gold"), "m");
+  EXPECT_EQ(truth("key.dot"), "k") << "a field of that very name";
+  EXPECT_EQ(truth("completion"), "said");
+}
+
+TEST_F(PromptFiles, AnswersOfOtherFormsAreCheckedAsStrictly) {
+  const std::string file = write("p.jsonl", R"({"prompt": "a", "answer": null})"
+                                            "\n"
+                                            R"({"prompt": "a", "answer": 1.5})"
+                                            "\n"
+                                            R"({"prompt": "a", "answer": true})"
+                                            "\n"
+                                            R"({"prompt": "a", "reward_model": {}, "answer": "1"})"
+                                            "\n"
+                                            R"({"prompt": "a", "reward_model": {"ground_truth": 5}})"
+                                            "\n");
+  PromptSetOptions options{.files = {file}};
+  options.default_data_source = "s";
+  std::vector<std::string> found;
+  load(options, &found);
+  ASSERT_EQ(found.size(), 5u);
+  const char* expected[] = {":1: reward_model.ground_truth is missing",
+                            ":2: answer: expected text, a whole number or an object, found number 1.5",
+                            ":3: answer: expected text, a whole number or an object, found",
+                            ":4: reward_model.ground_truth is missing",
+                            ":5: reward_model.ground_truth: expected text or an object, found number 5"};
+  for (size_t i = 0; i < 5; ++i) EXPECT_NE(found[i].find(expected[i]), std::string::npos) << found[i];
+  options.answer_key = "gold.value";
+  load(options, &found);
+  EXPECT_NE(found[0].find(":1: gold.value is missing"), std::string::npos) << found[0];
+  options.default_data_source = "";
+  load(options, &found);
+  EXPECT_EQ(found.size(), 10u) << "no data source either";
+}
+
+TEST_F(PromptFiles, ASuffixIsPutBehindTextsAndCountsForTheirLength) {
+  const std::string file = write("p.jsonl", row("abc"));
+  PromptSetOptions options{.files = {file}};
+  options.prompt_suffix = "zz";
+  options.max_prompt_length = 6;
+  EXPECT_EQ(load(options).prompts[0].text, "abc zz");
+  EXPECT_EQ(load(options).prompts[0].ids.size(), 6u);
+  options.max_prompt_length = 5;
+  std::vector<std::string> found;
+  load(options, &found);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].find("p.jsonl:1: prompt has 6 ids"), std::string::npos) << found[0];
+}
+
+TEST_F(PromptFiles, FilesOfSeveralFormsAreOneSet) {
+  const std::string one = row("b"), two = row("c");
+  const std::string list = write("list.json", "\xEF\xBB\xBF\n [" + one + "," + two + "]\n");
+  const std::string lines = write("lines.json", row("d") + "\n" + row("e"));
+  PromptSetOptions options{.files = {write("a.jsonl", row("a")), list, lines}};
+  PromptSet set = load(options);
+  ASSERT_EQ(set.prompts.size(), 5u);
+  EXPECT_EQ(set.prompts[2].text, "c");
+  EXPECT_EQ(set.prompts[2].file, list);
+  EXPECT_EQ(set.prompts[2].line, 2) << "its number in the list";
+  EXPECT_EQ(set.prompts[4].line, 3);
+  options.max_samples = 3;
+  set = load(options);
+  ASSERT_EQ(set.prompts.size(), 3u) << "of all files";
+  EXPECT_EQ(set.prompts[2].text, "c");
+  std::vector<std::string> found;
+  load({.files = {write("bad.json", "[" + one + ", 7, {}]"), write("cut.json", "[" + one), write("none.json", "[]")}},
+       &found);
+  ASSERT_EQ(found.size(), 6u);
+  EXPECT_NE(found[0].find("bad.json:2: expected an object, found number 7"), std::string::npos) << found[0];
+  EXPECT_NE(found[1].find("bad.json:3: data_source is missing"), std::string::npos) << found[1];
+  EXPECT_NE(found[4].find("cut.json:2"), std::string::npos) << found[4];
+  EXPECT_NE(found[5].find("none.json: expected at least one row, found none"), std::string::npos) << found[5];
 }
 
 TEST_F(PromptFiles, AllFaultsAreListedInOneGo) {

@@ -3,16 +3,16 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "io/jsonl.h"
+#include "prompts/row_file.h"
 #include "prompts/row_order.h"
 
 namespace hone {
 
 namespace {
 
-int64_t count_rows(const std::string& file) {
+int64_t rows_of(const std::string& file) {
   try {
-    return io::count_jsonl_rows(file);
+    return count_rows(file);
   } catch (const Error&) {
     return 0;  // a fault once its rows are read
   }
@@ -25,7 +25,7 @@ RowChoice::RowChoice(const std::vector<std::string>& files, int64_t max_samples,
   if (max_samples < 0) return;
   // Lines at fault are counted with the rows: with one of them the run is refused, whatever is chosen.
   int64_t num_rows = 0;
-  for (const std::string& file : files) num_rows += count_rows(file);
+  for (const std::string& file : files) num_rows += rows_of(file);
   std::vector<uint32_t> order = epoch_order(num_rows, shuffle, seed, kSubsetEpoch);
   order.resize(static_cast<size_t>(std::min(max_samples, num_rows)));
   chosen_.emplace(static_cast<size_t>(num_rows), false);

@@ -4,6 +4,11 @@ namespace hone {
 
 std::string row_place(const std::string& file, const io::JsonRow& row) { return fmt::format("{}:{}", file, row.line); }
 
+const io::Json* present_field(const io::Json& row, const std::string& key) {
+  const io::Json* field = row.find(key);
+  return field == nullptr || field->is_null() ? nullptr : field;
+}
+
 const std::string* text_field(const io::JsonRow& row, const std::string& key, const std::string& place,
                               io::Faults& faults) {
   const io::Json* field = row.value.find(key);

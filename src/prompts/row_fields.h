@@ -15,6 +15,9 @@ namespace hone {
 // "file:line".
 std::string row_place(const std::string& file, const io::JsonRow& row);
 
+// The field, where it is there and not null.
+const io::Json* present_field(const io::Json& row, const std::string& key);
+
 // A text that must be there.
 const std::string* text_field(const io::JsonRow& row, const std::string& key, const std::string& place,
                               io::Faults& faults);

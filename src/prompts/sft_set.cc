@@ -3,14 +3,22 @@
 #include <optional>
 
 #include "core/error.h"
-#include "io/jsonl.h"
 #include "prompts/data_hash.h"
 #include "prompts/row_choice.h"
 #include "prompts/row_fields.h"
+#include "prompts/row_file.h"
 
 namespace hone {
 
 namespace {
+
+constexpr const char* kCompletion = "completion";
+
+io::Json joined(const io::Json& messages, const io::Json& more) {
+  io::Json all = messages;
+  for (const io::Json& message : more.as_array()) all.push_back(message);
+  return all;
+}
 
 int64_t length(const SftExample& example) {
   return static_cast<int64_t>(example.prompt_ids.size() + example.response_ids.size());
@@ -47,7 +55,7 @@ class ExampleReader {
         choice_(options.files, options.max_samples, options.shuffle, options.seed) {}
 
   void read_file(const std::string& file) {
-    io::read_jsonl(file, faults_, [&](io::JsonRow&& row) {
+    read_rows(file, faults_, [&](io::JsonRow&& row) {
       if (choice_.next()) read_row(row, row_place(file, row));
     });
     chat_.end_file();
@@ -67,16 +75,25 @@ class ExampleReader {
 
   // Nothing when the row is at fault.
   std::optional<SftExample> read_example(const io::JsonRow& row, const std::string& place) {
-    if (const io::Json* messages = row.value.find(options_.messages_key)) {
+    if (const io::Json* messages = present_field(row.value, options_.messages_key)) {
       return chat_.example(row.value, *messages, options_.messages_key, place);
     }
     const io::Json* prompt = row.value.find(options_.prompt_key);
     const bool is_chat = prompt != nullptr && prompt->is_array();
     const std::string* text = is_chat ? nullptr : text_field(row, options_.prompt_key, place, faults_);
-    const std::string* response = text_field(row, options_.response_key, place, faults_);
+    const std::string response_key = key_of_response(row.value);
+    if (const io::Json* field = row.value.find(response_key); is_chat && field != nullptr && field->is_array()) {
+      return chat_.example(row.value, joined(*prompt, *field), options_.prompt_key, place);
+    }
+    const std::string* response = text_field(row, response_key, place, faults_);
     if (response == nullptr || (!is_chat && text == nullptr)) return {};
     if (is_chat) return chat_.example(row.value, with_answer(*prompt, *response), options_.prompt_key, place);
     return encode(*text, *response, place);
+  }
+
+  std::string key_of_response(const io::Json& row) const {
+    const bool is_trl = present_field(row, options_.response_key) == nullptr && present_field(row, kCompletion);
+    return is_trl ? kCompletion : options_.response_key;
   }
 
   std::optional<SftExample> encode(const std::string& prompt, const std::string& response, const std::string& place) {

@@ -4,6 +4,7 @@
 //   {"messages": [...], "tools": [...]}            a conversation, rendered by the model's chat template; the
 //                                                  loss is on what the assistant says
 //   {"prompt": [...messages], "response": "..."}   the same with the answer apart
+// TRL's field "completion", a text or messages, stands for "response" in rows that have no such field.
 #pragma once
 
 #include <cstdint>

@@ -6,10 +6,12 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "core/error.h"
 #include "prompts/arithmetic_task.h"
 #include "prompts/countdown_task.h"
+#include "prompts/sorting_task.h"
 #include "prompts/word_problem_task.h"
 
 namespace hone {
@@ -153,6 +155,46 @@ TEST(WordProblems, TheirOwnSizesAreThereAtEachDifficulty) {
   }
 }
 
+// The list between the colon and "Put", or between the tags.
+std::vector<std::string> items_between(const std::string& text, const std::string& open, const std::string& close) {
+  const size_t begin = text.find(open) + open.size();
+  std::istringstream list(text.substr(begin, text.find(close, begin) - begin));
+  std::vector<std::string> items;
+  for (std::string item; std::getline(list, item, ',');) {
+    items.push_back(item.substr(item.find_first_not_of(' ')));
+  }
+  return items;
+}
+
+TEST(Sorting, EveryAnswerIsTheListInTheOrderThatIsAskedFor) {
+  std::map<std::string, int> orders;
+  for (const int level : {1, 2, 3, 4}) {
+    size_t fewest = 100, most = 0;
+    for (const TaskItem& item : make_sorting({.difficulty = {level, level}, .sizes = kSmall}).sft) {
+      std::vector<std::string> given = items_between(item.prompt, ": ", ". Put");
+      const std::vector<std::string> answer = items_between(item.response, "<answer>", "</answer>");
+      const bool words = item.prompt.find("Sort these words") == 0;
+      const bool falling = item.prompt.find("reverse") != std::string::npos ||
+                           item.prompt.find("largest to smallest") != std::string::npos;
+      EXPECT_NE(given, answer) << "something to do";
+      std::sort(given.begin(), given.end(), [&](const std::string& a, const std::string& b) {
+        const bool less = words ? a < b : std::stoi(a) < std::stoi(b),
+                   more = words ? b < a : std::stoi(b) < std::stoi(a);
+        return falling ? more : less;
+      });
+      EXPECT_EQ(given, answer) << item.prompt;
+      EXPECT_EQ(item.response, "<answer>" + item.ground_truth.as_string() + "</answer>");
+      fewest = std::min(fewest, given.size());
+      most = std::max(most, given.size());
+      ++orders[item.prompt.substr(0, item.prompt.find(':'))];
+    }
+    EXPECT_EQ(fewest, std::vector<size_t>({3, 5, 7, 10})[static_cast<size_t>(level) - 1]);
+    EXPECT_EQ(most, std::vector<size_t>({4, 6, 9, 14})[static_cast<size_t>(level) - 1]);
+  }
+  EXPECT_EQ(orders.size(), 4u);
+  for (const auto& [order, count] : orders) EXPECT_GE(count, 300) << order;
+}
+
 TEST(Tasks, ARangeOfDifficultiesIsGoneThroughInTurn) {
   const auto counts = [](const Task& task) {
     std::map<int, int> by_difficulty;
@@ -179,7 +221,7 @@ TEST(Tasks, AreAFunctionOfTheSeed) {
 
 TEST(Tasks, HeldOutOperandsOccurNowhereElse) {
   for (Task task : {make_arithmetic({.digits = 2, .sizes = kSmall}), make_countdown({.sizes = kSmall}),
-                    make_word_problems({.sizes = kSmall})}) {
+                    make_word_problems({.sizes = kSmall}), make_sorting({.sizes = kSmall})}) {
     EXPECT_EQ(task.val.size(), 1000u);
     EXPECT_EQ(task.train.size(), 300u);
     EXPECT_EQ(task.sft.size(), 500u);

@@ -16,6 +16,7 @@
 #include "reward/math_dapo.h"
 #include "reward/multiple_choice.h"
 #include "reward/prime_math.h"
+#include "reward/sorting.h"
 
 namespace hone {
 
@@ -90,6 +91,8 @@ const std::vector<Scorer>& scorers() {
       {"multiple_choice", "the letter that is chosen", of_texts<score_multiple_choice>, find_multiple_choice_fault},
       {"prime_math", "the marked answer, compared as mathematics", of_texts<score_prime_math>, find_exact_match_fault,
        boxed},
+      {"sorting", "a list in its order, in <answer> tags or the last line", of_texts<score_sorting>,
+       find_sorting_fault},
       {"search_em", "what stands in <answer> tags, without case, punctuation and articles", of_texts<score_search_em>,
        find_search_em_fault},
   };
@@ -107,11 +110,13 @@ const std::vector<Route>& routes() {
   static const std::vector<Route> kRoutes = {
       {"hone/arithmetic", "arithmetic"},
       {"hone/countdown", "countdown"},
+      {"hone/sorting", "sorting"},
       {"hone/word_problems", "gsm8k_flexible"},
       {"openai/gsm8k", "gsm8k"},
       {"lighteval/MATH", "math"},
       {"DigitalLearningGmbH/MATH-lighteval", "math"},
       {"HuggingFaceH4/MATH-500", "math"},
+      {"agentica-org/DeepScaleR-Preview-Dataset", "math"},
       {"math_dapo", "math_dapo"},
       {"math_dapo_reasoning", "math_dapo"},
       {"math", "math_dapo"},

@@ -123,6 +123,35 @@ TEST(Countdown, EachNumberOnceAndTheTarget) {
   EXPECT_EQ(score({"hone/countdown", "8 / (3 - 8 / 3)", truth, FinishReason::end}).reason, "no answer found");
 }
 
+TEST(Sorting, ListsAreReadForgivinglyAndComparedInOrder) {
+  struct Row {
+    const char* text;
+    float value;
+    const char* reason;
+  };
+  const Row table[] = {
+      {"<answer>3, 12, 40</answer>", 1, "right"},
+      {"so 40, 3 <answer>[3,12,40]</answer> done", 1, "right"},
+      {"Here is the list:\n3 12 40\n", 1, "right"},
+      {"<answer>\n3\n12\n40.\n</answer>", 1, "right"},
+      {"**3, 12, 40**", 1, "right"},
+      {"<answer>3, 40, 12</answer>", 0, "wrong: 3, 40, 12"},
+      {"<answer>3, 12</answer>", 0, "wrong: 3, 12"},
+      {"<answer>3, 12, 40, 40</answer>", 0, "wrong: 3, 12, 40, 40"},
+      {"<answer>31240</answer>", 0, "wrong: 31240"},
+      {"3, 12, 40\nThat is it", 0, "wrong: That is it"},
+      {"<answer></answer>", 0, "no answer found"},
+      {"", 0, "no answer found"},
+  };
+  for (const Row& row : table) {
+    const Score got = score({"hone/sorting", row.text, "3, 12, 40", FinishReason::end});
+    EXPECT_EQ(got.value, row.value) << row.text;
+    EXPECT_EQ(got.reason, row.reason) << row.text;
+  }
+  EXPECT_EQ(score({"hone/sorting", "<answer>Apple, \"bear\"</answer>", "apple, bear", FinishReason::end}).value, 1.0f);
+  EXPECT_EQ(score({"hone/sorting", "<answer>3, -12</answer>", "3, 12", FinishReason::end}).value, 0.0f);
+}
+
 TEST(Countdown, HostileAnswersAreBounded) {
   const std::string truth = R"({"target": 1, "numbers": [1]})";
   const auto judge = [&](const std::string& answer) {

@@ -19,17 +19,30 @@ WorkerOptions python_worker(const std::string& name) {
   return options;
 }
 
+namespace {
+
+std::string how_to_install(const std::string& module) {
+  if (module == "jinja2") {  // a package of Debian, which also Hone's setup installs
+    return "install the package python3-jinja2 (apt-get install python3-jinja2), or name an interpreter that has "
+           "jinja2 "
+           "in HONE_PYTHON";
+  }
+  return fmt::format(
+      "name an interpreter that has {0} in HONE_PYTHON; to make one: python3 -m venv ~/hone-python && "
+      "~/hone-python/bin/pip install {0} jinja2 && export HONE_PYTHON=~/hone-python/bin/python",
+      module);
+}
+
+}  // namespace
+
 io::Json ask_python(Worker& worker, const std::string& operation, io::Json question, double seconds) {
   question.set("operation", operation);
   question.set("seconds", seconds);
   io::Json reply = worker.request(question, seconds);
   if (const io::Json* module = reply.find("missing_module")) {
-    throw WorkerError(
-        fmt::format("{} is missing in the Python that runs it ({})", module->as_string(),
-                    reply.at("python").as_string()),
-        fmt::format("install the package python3-{0} (apt-get install python3-{0}), or name an interpreter that "
-                    "has {0} in HONE_PYTHON",
-                    module->as_string()));
+    throw WorkerError(fmt::format("{} is missing in the Python that runs it ({})", module->as_string(),
+                                  reply.at("python").as_string()),
+                      how_to_install(module->as_string()));
   }
   if (const io::Json* error = reply.find("error")) throw Error(error->as_string());
   return reply;

@@ -12,7 +12,7 @@ namespace hone::workers {
 WorkerOptions python_worker(const std::string& name);
 
 // Asks for `operation`, with `seconds` to do it in. Raises Error with what the program says went wrong; a missing
-// Python package is named with the Debian package that holds it.
+// Python package is named with the command that installs it.
 io::Json ask_python(Worker& worker, const std::string& operation, io::Json question, double seconds);
 
 }  // namespace hone::workers

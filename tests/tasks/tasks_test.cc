@@ -11,6 +11,7 @@
 #include "prompts/countdown_task.h"
 #include "prompts/prompt_set.h"
 #include "prompts/sft_set.h"
+#include "prompts/sorting_task.h"
 #include "prompts/word_problem_task.h"
 #include "reward/scorer.h"
 
@@ -51,6 +52,16 @@ TEST_F(MadeData, SolutionsAreRight) {
     expect_scored(make_countdown({.difficulty = DifficultyRange{level, level}, .sizes = sizes}));
   }
   expect_scored(make_word_problems({.sizes = sizes}));
+}
+
+TEST_F(MadeData, SortedListsAreRightAndOthersWrong) {
+  for (const TaskItem& item :
+       make_sorting({.difficulty = {1, 4}, .sizes = {.train = 200, .val = 20, .sft = 20}}).train) {
+    const std::string& truth = item.ground_truth.as_string();
+    EXPECT_EQ(score({"hone/sorting", item.response, truth, FinishReason::end}).value, 1.0f) << item.response;
+    const std::string given = item.prompt.substr(item.prompt.find(": ") + 2, truth.size());  // of the same length
+    EXPECT_EQ(score({"hone/sorting", given, truth, FinishReason::end}).value, 0.0f) << item.prompt;
+  }
 }
 
 // Before training the number may stand anywhere; after it, behind the hashes.
