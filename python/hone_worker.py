@@ -24,3 +24,4 @@ class Failure(Exception):
 
 
 OPERATIONS = {}  # name: function of the request that gives the reply
+WITHOUT_ALARM = set()  # names of those that hone alone puts an end to

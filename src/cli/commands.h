@@ -33,6 +33,12 @@ struct SamplingArgs {  // eval, generate and chat
   std::vector<std::string> stops;  // generate and chat
 };
 
+struct CustomRewardArgs {              // eval and score
+  std::string function;                // PATH[:NAME]; empty: none
+  std::vector<std::string> arguments;  // NAME=VALUE
+  double timeout = 60;                 // seconds for an answer
+};
+
 struct EvalArgs {
   std::string model, dump;
   std::string chat_template;           // in place of the model's
@@ -49,6 +55,7 @@ struct EvalArgs {
   int threads = 0;
   bool json = false;
   SamplingArgs sampling;
+  CustomRewardArgs custom;
 };
 int run_eval(const EvalArgs& args);
 
@@ -145,6 +152,7 @@ struct ScoreArgs {
   std::string scorer;  // in place of that of the data source
   std::string audit;   // another scorer, or "recorded"
   bool json = false, list = false;
+  CustomRewardArgs custom;  // of all rows
 };
 int run_score(const ScoreArgs& args);
 

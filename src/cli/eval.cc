@@ -10,6 +10,7 @@
 
 #include "cli/chat_arguments.h"
 #include "cli/commands.h"
+#include "cli/custom_reward.h"
 #include "cli/sampling_arguments.h"
 #include "core/error.h"
 #include "io/file.h"
@@ -27,7 +28,7 @@ namespace hone::cli {
 
 namespace {
 
-std::vector<Prompt> load_eval_prompts(const EvalArgs& args, const Tokenizer& tokenizer) {
+std::vector<Prompt> load_eval_prompts(const EvalArgs& args, const Tokenizer& tokenizer, const ScoringRules& scoring) {
   io::Faults faults;
   const ChatTemplate chat(args.model, args.chat_template, tokenizer);
   PromptSetOptions options;
@@ -41,8 +42,9 @@ std::vector<Prompt> load_eval_prompts(const EvalArgs& args, const Tokenizer& tok
   options.text_as_message = args.text_as_message;
   options.max_samples = args.max_samples;
   options.max_prompt_length = int64_t{1} << 20;
+  options.keep_rows = scoring.custom != nullptr;
   PromptSet set = load_prompts(options, tokenizer, faults);
-  find_unscorable(set.prompts, faults);
+  find_unscorable(set.prompts, faults, scoring);
   faults.raise_if_any("the data cannot be used as it is");
   return std::move(set.prompts);
 }
@@ -143,8 +145,9 @@ int run_eval(const EvalArgs& args) {
   if (options.temperature == 0 && args.n > 1) {
     throw Error("--n above 1 with temperature 0 draws the same answer again and again", "set --temperature");
   }
+  options.scoring.custom = custom_scorer(args.custom, args.seed);
   Tokenizer tokenizer = Tokenizer::load(args.model);
-  const std::vector<Prompt> prompts = load_eval_prompts(args, tokenizer);
+  const std::vector<Prompt> prompts = load_eval_prompts(args, tokenizer, options.scoring);
   options.max_new_tokens = answer_limit(args.model, args.max_new_tokens, 512, prompts);
   const int64_t answers = std::max<int64_t>(1, args.n * static_cast<int64_t>(prompts.size()));
   Inference inference(args.model, std::move(tokenizer), args.dtype, args.threads, std::min(args.max_num_seqs, answers),

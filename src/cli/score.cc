@@ -4,11 +4,13 @@
 #include <set>
 
 #include "cli/commands.h"
+#include "cli/custom_reward.h"
 #include "core/error.h"
 #include "io/jsonl.h"
 #include "io/utf8.h"
 #include "prompts/row_file.h"
 #include "reward/answer_row.h"
+#include "reward/code_scorer.h"
 #include "reward/scorer.h"
 
 namespace hone::cli {
@@ -23,6 +25,10 @@ void list_scorers() {
     for (const Route& route : routes()) {
       if (route.scorer == scorer.name) fmt::print("{:<18}   {}\n", "", route.data_source);
     }
+  }
+  fmt::print("{:<18} the answer as a program, on test cases; reward.run_code=true allows it\n", kCodeScorer);
+  for (const Route& route : routes()) {
+    if (route.scorer == kCodeScorer) fmt::print("{:<18}   {}\n", "", route.data_source);
   }
 }
 
@@ -41,10 +47,39 @@ struct Place {
   std::string text() const { return fmt::format("{}:{}", file, line); }
 };
 
+// One of ours, or the user's own.
+struct Judge {
+  std::string name;
+  const Scorer* ours = nullptr;
+  OutsideScorer* outside = nullptr;
+
+  std::optional<std::string> find_fault(const Prompt& prompt) const {
+    return outside != nullptr ? outside->find_fault(prompt) : hone::find_fault(*ours, prompt.ground_truth);
+  }
+  Score score(const AnswerRow& row, const Prompt& prompt) const {
+    const Answer answer = row.answer();
+    if (outside == nullptr) return score_with(*ours, answer);
+    return outside->score(prompt, 0, {&answer, 1}).front();
+  }
+};
+
+Prompt prompt_of(const Place& place, const AnswerRow& row, const io::Json& json) {
+  Prompt prompt;
+  if (const io::Json* input = json.find("input"); input != nullptr && input->is_string())
+    prompt.text = input->as_string();
+  prompt.data_source = row.data_source;
+  prompt.ground_truth = row.ground_truth;
+  prompt.file = place.file;
+  prompt.line = place.line;
+  prompt.row = json.dump();
+  return prompt;
+}
+
 // Takes every row that can be scored; the others are faults.
 class Rows {
  public:
-  Rows(const ScoreArgs& args, const Scorer* scorer) : args_(args), scorer_(scorer) {}
+  Rows(const ScoreArgs& args, const Scorer* scorer, OutsideScorer* outside)
+      : args_(args), scorer_(scorer), outside_(outside) {}
 
   template <class Take>
   void read(const Take& take) {
@@ -53,15 +88,17 @@ class Rows {
       read_rows(file, faults, [&](io::JsonRow&& json) {
         const Place place{file, json.line};
         try {
-          const AnswerRow row = read_answer_row(json.value);
+          const AnswerRow row = read_answer_row(json.value, outside_ == nullptr);
           const Scorer* scorer = scorer_ != nullptr ? scorer_ : ScoringRules().scorer_of(row.data_source);
-          if (scorer == nullptr) {
+          if (outside_ != nullptr) {
+            take(place, row, Judge{args_.custom.function, nullptr, outside_}, prompt_of(place, row, json.value));
+          } else if (scorer == nullptr) {
             if (unknown_.insert(row.data_source).second) {
               faults.add(
                   fmt::format("{}: no scorer for data source \"{}\" (told once)", place.text(), row.data_source));
             }
           } else {
-            take(place, row, *scorer);
+            take(place, row, Judge{std::string(scorer->name), scorer}, prompt_of(place, row, {}));
           }
         } catch (const Error& error) {
           faults.add(fmt::format("{}: {}", place.text(), error.what()));
@@ -74,6 +111,7 @@ class Rows {
  private:
   const ScoreArgs& args_;
   const Scorer* scorer_;
+  OutsideScorer* outside_;
   std::set<std::string> unknown_;
 };
 
@@ -118,11 +156,11 @@ std::string pred_of(const Score& score) {
 const char* verdict_of(const Score& score) { return score.verdict ? name(*score.verdict) : "none"; }
 io::Json value_of(const Score& score) { return score.value ? io::Json(*score.value) : io::Json(); }
 
-void print_row(const Place& place, const AnswerRow& row, const Scorer& scorer, const Score& score) {
+void print_row(const Place& place, const AnswerRow& row, const Judge& judge, const Score& score) {
   io::Json line = io::Json::object();
   line.set("place", place.text());
   line.set("data_source", row.data_source);
-  line.set("scorer", scorer.name);
+  line.set("scorer", judge.name);
   line.set("score", value_of(score));
   line.set("verdict", verdict_of(score));
   line.set("pred", pred_of(score));
@@ -148,7 +186,9 @@ std::optional<Second> differing(const AnswerRow& row, const Score& first, const 
     return same ? std::nullopt : std::optional(Second{"recorded", "", *row.recorded_score});
   }
   const Score second = score_with(*other, row.answer());
-  if (first.verdict == second.verdict && first.value.has_value() == second.value.has_value()) return {};
+  const bool same =
+      !first.verdict && first.value && second.value && std::abs(double{*first.value} - double{*second.value}) <= 1e-6;
+  if (same || (first.verdict == second.verdict && first.value.has_value() == second.value.has_value())) return {};
   return Second{verdict_of(second), pred_of(second), value_of(second)};
 }
 
@@ -158,13 +198,13 @@ std::string last_bytes(const std::string& text) {
   return "..." + io::visible(std::string_view(text).substr(text.size() - kShown));
 }
 
-void print_difference(const ScoreArgs& args, const Place& place, const AnswerRow& row, const Scorer& scorer,
+void print_difference(const ScoreArgs& args, const Place& place, const AnswerRow& row, const Judge& judge,
                       const Score& first, const Second& second) {
   if (args.json) {
     io::Json line = io::Json::object();
     line.set("place", place.text());
     line.set("ground_truth", row.ground_truth);
-    line.set("scorer", scorer.name);
+    line.set("scorer", judge.name);
     line.set("verdict", verdict_of(first));
     line.set("score", value_of(first));
     line.set("pred", pred_of(first));
@@ -176,7 +216,7 @@ void print_difference(const ScoreArgs& args, const Place& place, const AnswerRow
     return;
   }
   fmt::print("{}: ground truth {}\n", place.text(), io::visible(row.ground_truth));
-  fmt::print("  {:<18} {:<10} {} \"{}\"\n", scorer.name, verdict_of(first), value_of(first).dump(),
+  fmt::print("  {:<18} {:<10} {} \"{}\"\n", judge.name, verdict_of(first), value_of(first).dump(),
              io::visible(pred_of(first)));
   fmt::print("  {:<18} {:<10} {} \"{}\"\n", args.audit, second.verdict, second.value.dump(), io::visible(second.pred));
   fmt::print("  ends with          {}\n", last_bytes(row.text));
@@ -214,23 +254,28 @@ int run_score(const ScoreArgs& args) {
   if (args.files.empty()) throw Error("no file to score", "hone score FILE.jsonl, or --list");
   const bool recorded = args.audit == kRecorded;
   const Scorer* other = recorded ? nullptr : scorer_named("--audit", args.audit);
-  Rows rows(args, scorer_named("--scorer", args.scorer));
-  rows.read([](const Place&, const AnswerRow& row, const Scorer& scorer) {  // faults come first, all of them
-    if (const auto fault = find_fault(scorer, row.ground_truth)) throw Error("ground truth: " + *fault);
+  const std::shared_ptr<OutsideScorer> custom = custom_scorer(args.custom, 1);
+  if (custom && !args.scorer.empty()) throw Error("--scorer and --custom-reward: each scores all rows; name one");
+  Rows rows(args, scorer_named("--scorer", args.scorer), custom.get());
+  // faults come first, all of them
+  rows.read([](const Place&, const AnswerRow&, const Judge& judge, const Prompt& prompt) {
+    if (const auto fault = judge.find_fault(prompt)) {
+      throw Error(judge.ours != nullptr ? "ground truth: " + *fault : *fault);
+    }
   });
   std::map<std::pair<std::string, std::string>, Tally> tallies;
-  rows.read([&](const Place& place, const AnswerRow& row, const Scorer& scorer) {
-    Tally& tally = tallies[{row.data_source, std::string(scorer.name)}];
-    const Score score = score_with(scorer, row.answer());
+  rows.read([&](const Place& place, const AnswerRow& row, const Judge& judge, const Prompt& prompt) {
+    Tally& tally = tallies[{row.data_source, judge.name}];
+    const Score score = judge.score(row, prompt);
     tally.add(score);
     if (args.audit.empty()) {
-      if (args.json) print_row(place, row, scorer, score);
+      if (args.json) print_row(place, row, judge, score);
       return;
     }
     const auto second = differing(row, score, other);
     if (!second) return;
     ++tally.differ;
-    print_difference(args, place, row, scorer, score, *second);
+    print_difference(args, place, row, judge, score, *second);
   });
   print_tallies(args, tallies);
   return 0;

@@ -7,32 +7,40 @@
 #include <variant>
 
 #include "core/error.h"
+#include "loop/group_metrics.h"
 
 namespace hone {
 
 namespace {
 
-void score_answers(std::span<Trajectory> answers, const Prompt& prompt, const Tokenizer& tokenizer,
+void score_answers(std::span<Trajectory> trajectories, const Prompt& prompt, const Tokenizer& tokenizer,
                    const ScoringRules& rules) {
-  for (Trajectory& t : answers) {
+  std::vector<Answer> answers;
+  std::vector<Trajectory*> answered;
+  for (Trajectory& t : trajectories) {
     t.response_text = tokenizer.decode(t.response_ids, true);
-    t.score = score({prompt.data_source, t.response_text, prompt.ground_truth, t.finish,
-                     static_cast<int64_t>(t.response_ids.size())},
-                    rules);
+    t.score = {std::nullopt, "aborted"};
+    if (t.finish == FinishReason::aborted) continue;
+    answered.push_back(&t);
+    answers.push_back({prompt.data_source, t.response_text, prompt.ground_truth, t.finish,
+                       static_cast<int64_t>(t.response_ids.size()), t.sample});
   }
+  if (answers.empty()) return;
+  std::vector<Score> scores = score_all(prompt, answered.front()->draw, answers, rules);
+  for (size_t i = 0; i < scores.size(); ++i) answered[i]->score = std::move(scores[i]);
 }
 
 }  // namespace
 
-void score_group(Group& group, const Tokenizer& tokenizer, const ScoringRules& rules) {
-  score_answers(group.trajectories, *group.drawn.prompt, tokenizer, rules);
-}
-
 void score_group_later(TaskQueue& queue, Group& group, const Tokenizer& tokenizer, const ScoringRules& rules) {
   static_assert(std::is_nothrow_move_constructible_v<Group>);  // so that vectors of groups move them as they grow
-  queue.add([answers = std::span(group.trajectories), prompt = group.drawn.prompt, &tokenizer, rules] {
-    score_answers(answers, *prompt, tokenizer, rules);
-  });
+  const OutsideScorer* outside = rules.outside_of(group.drawn.prompt->data_source);
+  const std::span<Trajectory> all = group.trajectories;
+  const size_t together = outside == nullptr || outside->takes_groups() ? std::max<size_t>(1, all.size()) : 1;
+  for (size_t begin = 0; begin < all.size(); begin += together) {
+    queue.add([answers = all.subspan(begin, std::min(together, all.size() - begin)), prompt = group.drawn.prompt,
+               &tokenizer, rules] { score_answers(answers, *prompt, tokenizer, rules); });
+  }
 }
 
 double Evaluation::mean() const {
@@ -209,7 +217,7 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
   sampling.key = {options.seed, Stream::validation};
   sampling.valid_vocab = tokenizer.vocab_size();
   std::vector<Group> groups(prompts.size());
-  TaskQueue scoring("scoring", options.score_beside ? 1 : 0);
+  TaskQueue scoring("scoring", options.score_beside ? options.scoring.num_threads() : 0);
   int64_t done = 0;
   const auto take = [&](Group&& group) {
     Group& place = groups[group.drawn.draw];
@@ -235,6 +243,7 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
   while (engine.step()) take_finished();
   take_finished();
   scoring.wait();
+  tell_failed_scores(groups);
   return summarise(std::move(groups), options.n);
 }
 

@@ -69,10 +69,9 @@ Evaluation evaluate(Engine& engine, const Tokenizer& tokenizer, std::span<const 
                     const EvaluationOptions& options, const std::function<void(int64_t)>& progress,
                     EvaluationFile* file = nullptr);
 
-// Text and score of every answer of a group. The text keeps no special tokens.
-void score_group(Group& group, const Tokenizer& tokenizer, const ScoringRules& rules = {});
-// The same by a task of the queue. Until its wait() the answers stay where they are, and their text and score are its
-// own; the group may be moved. The queue ends before the answers do.
+// Text and score of every answer of a group, by tasks of the queue. The text keeps no special tokens. Until its wait()
+// the answers stay where they are, and their text and score are its own; the group may be moved. The queue ends before
+// the answers do.
 void score_group_later(TaskQueue& queue, Group& group, const Tokenizer& tokenizer, const ScoringRules& rules = {});
 
 }  // namespace hone

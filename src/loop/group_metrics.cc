@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "io/utf8.h"
 #include "loop/step_metrics.h"
+#include "reward/outside_scorer.h"
 
 namespace hone {
 
@@ -68,6 +70,22 @@ void report_groups(std::span<const Group> groups, int64_t max_prompt_length, Met
   prompt.report(metrics, "prompt_length");
   metrics.set("prompt_length/clip_ratio", static_cast<double>(longest_prompts) / answers);
   metrics.set("perf/total_num_tokens", tokens);
+}
+
+void tell_failed_scores(std::span<const Group> groups) {
+  constexpr int64_t kMostTold = 5;
+  int64_t failed = 0;
+  for (const Group& group : groups) {
+    for (const Trajectory& t : group.trajectories) {
+      const bool has_failed =
+          !t.score.value && !t.score.verdict && t.finish != FinishReason::aborted && t.score.reason != kWithheld;
+      if (!has_failed || ++failed > kMostTold) continue;
+      const Prompt& prompt = *group.drawn.prompt;
+      fmt::print(stderr, "note: {}:{}, sample {}: no score: {}\n", prompt.file, prompt.line, t.sample,
+                 io::visible(t.score.reason));
+    }
+  }
+  if (failed > kMostTold) fmt::print(stderr, "note: ... and {} samples more without a score\n", failed - kMostTold);
 }
 
 std::string find_absence(std::span<const Group> groups, double max_absent_ratio) {

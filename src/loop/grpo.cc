@@ -47,6 +47,7 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
                                 name(inputs.trainer.recompute));
   if (flags.check_only) return tell_checked(options);
   Run run(std::move(options));
+  if (inputs.scoring.custom) inputs.scoring.custom->keep_output(run.folder("rewards.log"));
   GrpoTraining training(recipe, inputs, ctx, run, dtype);
   return training.loop();
 }

@@ -5,6 +5,7 @@
 
 #include "algorithms/policy_loss.h"
 #include "loop/old_logprobs.h"
+#include "loop/recipe_scoring.h"
 #include "loop/starting_weights.h"
 #include "prompts/prompt_set.h"
 #include "reward/scorer.h"
@@ -28,18 +29,6 @@ TrainerOptions critic_trainer_options(const Recipe& recipe, const TrainerOptions
   return options;
 }
 
-ScoringRules scoring_rules(const Recipe& recipe) {
-  const RewardRecipe& reward = recipe.reward;
-  ScoringRules rules;
-  for (const auto& [source, name] : reward.scorers.as_object()) rules.scorers.emplace_back(source, name.as_string());
-  rules.answer_weight = reward.answer_weight;
-  rules.format_weight = reward.format_weight;
-  rules.length_weight = reward.length_weight;
-  rules.format = *find_format(reward.format);
-  rules.max_length = recipe.data.max_response_length;
-  return rules;
-}
-
 namespace {
 
 int64_t longest_sequence(const Recipe& recipe) {
@@ -53,6 +42,7 @@ PromptSetOptions prompt_options(const Recipe& recipe, const ChatTemplate& chat, 
   options.chat.chat = &chat;
   options.chat.arguments = recipe.data.apply_chat_template_kwargs;
   options.files = files;
+  options.keep_rows = has_custom_scorer(recipe.reward);
   options.prompt_key = recipe.data.prompt_key;
   options.reward_fn_key = recipe.data.reward_fn_key;
   options.default_data_source = recipe.data.default_data_source.value_or("");
@@ -140,20 +130,21 @@ InputOptions input_options(const Recipe& recipe, DType dtype, const RunFlags& fl
 
 GrpoInputs load_grpo_inputs(const Recipe& recipe, DType dtype, const RunFlags& flags) {
   const DataRecipe& data = recipe.data;
+  ScoringRules scoring = scoring_rules(recipe);
   PromptSet train, validation;
   const auto load_rows = [&](const Tokenizer& tokenizer, const EndIds&, const ChatTemplate& chat, io::Faults& faults) {
     train = load_prompts(prompt_options(recipe, chat, data.train_files, data.train_max_samples), tokenizer, faults);
-    find_unscorable(train.prompts, faults, scoring_rules(recipe));
+    find_unscorable(train.prompts, faults, scoring);
     if (data.val_files.empty()) return;
     validation = load_prompts(prompt_options(recipe, chat, data.val_files, data.val_max_samples), tokenizer, faults);
-    find_unscorable(validation.prompts, faults, scoring_rules(recipe));
+    find_unscorable(validation.prompts, faults, scoring);
   };
   ModelInputs model = load_model_inputs(input_options(recipe, dtype, flags), load_rows);
   if (!flags.quiet) {
     fmt::print("data: {} training prompts ({} left out, {} cut), {} validation prompts\n", train.prompts.size(),
                train.num_filtered, train.num_truncated, validation.prompts.size());
   }
-  return {std::move(model), std::move(train.prompts), std::move(validation.prompts)};
+  return {std::move(model), std::move(train.prompts), std::move(validation.prompts), std::move(scoring)};
 }
 
 }  // namespace hone

@@ -14,6 +14,7 @@ namespace hone {
 
 struct GrpoInputs : ModelInputs {
   std::vector<Prompt> train, validation;
+  ScoringRules scoring;  // with the processes of the user's own scorer
 };
 
 // Raises Error as load_model_inputs does. flags.check_only: the weight files have to be there even if a checkpoint
@@ -25,7 +26,6 @@ int64_t groups_in_flight(const Recipe& recipe);
 
 // Of overlong shaping, where it is on.
 std::optional<OverlongBuffer> overlong_buffer(const Recipe& recipe);
-ScoringRules scoring_rules(const Recipe& recipe);
 
 // Of a critic's trainer, whose micro-batches are the actor's.
 TrainerOptions critic_trainer_options(const Recipe& recipe, const TrainerOptions& actor);

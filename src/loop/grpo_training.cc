@@ -259,7 +259,7 @@ void GrpoTraining::validate(int64_t global_step, Metrics& metrics) {
   }
   options.max_new_tokens = recipe_.data.max_response_length;
   options.end_ids = inputs_.end_ids.ids;
-  options.scoring = scoring_rules(recipe_);
+  options.scoring = inputs_.scoring;
   options.score_beside = recipe_.rollout.task_queue > 0;
   options.seed = seed();
   Progress progress("validation", static_cast<int64_t>(inputs_.validation.size()), run_.quiet());

@@ -5,6 +5,8 @@
 #include "loop/recipe_algorithms.h"
 #include "loop/recipe_critic.h"
 #include "loop/recipe_rollout.h"
+#include "loop/recipe_scoring.h"
+#include "reward/code_scorer.h"
 #include "reward/scorer.h"
 
 namespace hone {
@@ -142,8 +144,8 @@ void add_filter_groups(Schema& s, FilterGroupsRecipe& f) {
 
 void add_overlong(Schema& s, RewardRecipe& r) {
   s.field("reward_model.reward_manager", &r.reward_manager,
-          "naive takes the scorer's number; dapo allows overlong shaping of it.")
-      .one_of({"naive", "dapo"})
+          "naive takes the scorer's number, as do batch and prime; dapo allows overlong shaping of it.")
+      .one_of({"naive", "dapo", "batch", "prime"})
       .because("reward managers of your own are not there yet")
       .effect(Effect::nothing);
   const std::string p = "reward_model.reward_kwargs.", o = p + "overlong_buffer_cfg.";
@@ -201,6 +203,7 @@ void add_rest(Schema& s, Recipe& r) {
   add_filter_groups(s, r.algorithm.filter_groups);
   add_overlong(s, r.reward);
   add_scoring(s, r.reward);
+  add_custom_scorer_fields(s, r.reward);
   s.field("reward.max_absent_ratio", &r.reward.max_absent_ratio,
           "End with exit code 4 when a larger share of a step's answers is without a score; 1 = never.")
       .at_least(0)
@@ -251,7 +254,8 @@ void validate_sampling(const ValidationSampling& v, const Expect& expect) {
 template <class Expect>
 void validate_scorers(const Recipe& r, const Expect& expect) {
   for (const auto& [source, name] : r.reward.scorers.as_object()) {
-    const bool known = name.is_string() && find_scorer(name.as_string()) != nullptr;
+    const bool known =
+        name.is_string() && (find_scorer(name.as_string()) != nullptr || name.as_string() == kCodeScorer);
     expect(known,
            fmt::format("reward.scorers.{}: expected a scorer (hone score --list), found {}", source, name.describe()));
   }
@@ -311,6 +315,7 @@ void validate(const Recipe& r, io::Faults& faults) {
                      r.data.train_batch_size, r.actor.ppo_mini_batch_size));
   validate_dapo(r, expect);
   validate_scorers(r, expect);
+  validate_custom_scorer(r.reward, expect);
   validate_algorithms(r, faults);
   validate_sampling(r.rollout.val_kwargs, expect);
   const std::string class_path = r.data.sampler.class_path.value_or("");

@@ -165,7 +165,22 @@ struct OverlongRecipe {  // reward_kwargs.overlong_buffer_cfg
   bool log = false;
 };
 
+struct CustomRewardRecipe {
+  std::optional<std::string> path, name = "compute_score";
+  io::Json reward_kwargs = io::Json::object();
+};
+
+struct HttpRewardRecipe {
+  std::optional<std::string> url, headers_env;
+  int64_t retries = 3;
+};
+
 struct RewardRecipe {
+  CustomRewardRecipe custom;
+  HttpRewardRecipe http;
+  bool run_code = false;
+  std::optional<int64_t> num_workers, memory_limit_mb;
+  double timeout = 60;
   std::string reward_manager = "naive";
   std::optional<int64_t> max_resp_len;
   OverlongRecipe overlong;

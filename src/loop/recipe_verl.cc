@@ -40,11 +40,6 @@ void rename_overlong(Schema& s, const std::string& p) {
   }
 }
 
-void add_scorer(Schema& s, const std::string& p) {
-  s.refused(p + "path", ValueKind::text, "scorers of your own are not there yet");
-  s.accepted(p + "name", "compute_score", kOff);
-}
-
 void add_manager(Schema& s, const std::string& p) {
   s.accepted(p + "source", "register", "rewards come from the scorer of a row");
   s.renamed(p + "name", "reward_model.reward_manager");
@@ -85,7 +80,6 @@ void add_rewards(Schema& s) {
   accept(s, p, "scorers are quick, and run when all answers of the step are there",
          {{"launch_reward_fn_async", false},
           {"use_reward_loop", true},
-          {"num_workers", 1},
           {"reward_loop_source", "register"},
           {"reward_loop_module_path", ValueKind::text},
           {"reward_loop_class_name", ValueKind::text}});
@@ -98,15 +92,16 @@ void add_rewards(Schema& s) {
   add_profiler(s, p + "profiler.");
 
   add_manager(s, "reward_manager.");
-  add_scorer(s, "custom_reward_function.");
   rename_overlong(s, "custom_reward_function.overlong_buffer.");
-  s.refused("custom_reward_function.reward_kwargs.*", {}, "scorers of your own are not there yet");
 
-  s.accepted("reward.num_workers", 8, "scorers run in the process");
+  s.renamed(p + "num_workers", "reward.num_workers");
   s.refused("reward.reward_model.enable", {false}, "reward models are not there yet");
   s.accepted("reward.reward_model.*", ValueKind::any, "there is no reward model");
   add_manager(s, "reward.reward_manager.");
-  add_scorer(s, "reward.custom_reward_function.");
+  for (const char* key : {"path", "name"}) {
+    s.renamed(std::string("reward.custom_reward_function.") + key, std::string("custom_reward_function.") + key);
+  }
+  s.refused("reward.custom_reward_function.reward_kwargs.*", {}, "custom_reward_function.reward_kwargs is the key");
   add_sandbox(s, "reward.sandbox_fusion.");
   s.refused("reward.reward_kwargs.*", {}, managers);
   rename_overlong(s, "reward.reward_kwargs.overlong_buffer_cfg.");

@@ -3,6 +3,7 @@
 //   FOLDER/metrics.jsonl                  one line a step; cut back to the checkpoint on resume
 //   FOLDER/tensorboard/                   event files, and other loggers' files (loggers.h)
 //   FOLDER/rollouts/N.jsonl               every sample of step N
+//   FOLDER/rewards.log                    what the user's reward function prints
 //   FOLDER/validation/N.jsonl             every sample of the validation after step N
 //   FOLDER/checkpoints/global_step_N/     checkpoint.h
 #pragma once

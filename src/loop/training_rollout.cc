@@ -124,7 +124,7 @@ TrainingRollout::Phase TrainingRollout::run_phase(Metrics& metrics) {
   std::vector<DrawnPrompt> drawn = source_.next(std::max<int64_t>(0, groups_in_flight(recipe_) - num_carried));
   if (recipe_.data.sampler.class_name) longest_first(source_, drawn);
   const SamplingParams params = sampling(drawn);
-  TaskQueue scoring("scoring", recipe_.rollout.task_queue > 0 ? 1 : 0);
+  TaskQueue scoring("scoring", recipe_.rollout.task_queue > 0 ? inputs_.scoring.num_threads() : 0);
   Phase phase;
   phase.cap = params.max_new_tokens;
   {
@@ -137,6 +137,7 @@ TrainingRollout::Phase TrainingRollout::run_phase(Metrics& metrics) {
   {
     Timed timed(metrics, "reward");
     scoring.wait();
+    tell_failed_scores(phase.groups);
     set_rewards(phase.groups, overlong_buffer(recipe_), recipe_.reward.overlong.log);
   }
   metrics.add("timing_s/reward_hidden", scoring.hidden_seconds());
@@ -160,7 +161,9 @@ void TrainingRollout::set_baselines(std::span<Group> groups, Metrics& metrics) {
   for (const Group& group : groups) engine_.add(group.drawn, 1, greedy);
   std::vector<Group> answers = engine_.run_all();  // by draw, as the groups are
   HONE_CHECK(answers.size() == groups.size(), "{} greedy answers to {} prompts", answers.size(), groups.size());
-  for (Group& answer : answers) score_group(answer, inputs_.tokenizer, scoring_rules(recipe_));
+  TaskQueue scoring("scoring", inputs_.scoring.num_threads());
+  for (Group& answer : answers) score_group_later(scoring, answer, inputs_.tokenizer, inputs_.scoring);
+  scoring.wait();
   set_rewards(answers, overlong_buffer(recipe_), false);
   Spread rewards;
   int64_t num_absent = 0;
@@ -210,14 +213,13 @@ std::vector<Group> TrainingRollout::generate(std::span<const DrawnPrompt> drawn,
                                              TaskQueue& scoring) {
   const auto wanted = static_cast<size_t>(recipe_.gen_batch_size());
   Progress progress("rollout", recipe_.gen_batch_size(), quiet_);
-  const ScoringRules rules = scoring_rules(recipe_);
   std::vector<Group> groups;
   for (const UnfinishedGroup& group : carried_) engine_.add(group, sampling);
   for (const DrawnPrompt& prompt : drawn) engine_.add(prompt, static_cast<int>(recipe_.rollout.n), sampling);
   for (bool more = true; more;) {  // groups: by the engine step that completed them, then by draw
     for (Group& group : engine_.take_finished()) {
       groups.push_back(std::move(group));
-      if (groups.size() <= wanted) score_group_later(scoring, groups.back(), inputs_.tokenizer, rules);
+      if (groups.size() <= wanted) score_group_later(scoring, groups.back(), inputs_.tokenizer, inputs_.scoring);
     }
     progress.update(static_cast<int64_t>(std::min(groups.size(), wanted)));
     more = groups.size() < wanted && engine_.has_work();

@@ -13,6 +13,13 @@ namespace hone {
 
 namespace {
 
+// What a function of the user is given as the ground truth where there is none of the usual form.
+std::string whatever_truth(const io::Json& row) {
+  const io::Json* model = row.find("reward_model");
+  const io::Json* truth = model == nullptr ? nullptr : model->find("ground_truth");
+  return truth == nullptr || truth->is_null() ? "" : truth->dump();
+}
+
 class PromptReader {
  public:
   PromptReader(const PromptSetOptions& options, const Tokenizer& tokenizer, io::Faults& faults)
@@ -43,6 +50,7 @@ class PromptReader {
     if (data_source == nullptr || !ground_truth) return;
     prompt.data_source = *data_source;
     prompt.ground_truth = *ground_truth;
+    if (options_.keep_rows) prompt.row = row.value.dump();
     set_.prompts.push_back(std::move(prompt));
   }
 
@@ -80,6 +88,7 @@ class PromptReader {
     try {
       return find_ground_truth(row.value, options_.answer_key);
     } catch (const Error& error) {
+      if (options_.keep_rows) return whatever_truth(row.value);
       faults_.add(fmt::format("{}: {}", place, error.what()));
       return {};
     }

@@ -29,6 +29,7 @@ struct PromptSetOptions {
   int64_t max_prompt_length = 512;       // ids
   bool filter_overlong_prompts = false;
   Truncation truncation = Truncation::error;  // of those that are not filtered
+  bool keep_rows = false;  // for scorers that may look at any field: ground truths may then be numbers, or missing
   ChatRendering chat = {};
   int64_t max_samples = -1;  // these three as RowChoice takes them
   bool shuffle = false;

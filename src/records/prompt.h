@@ -14,6 +14,7 @@ struct Prompt {
   std::string ground_truth;  // given to the scorer
   std::string file;          // where the row stands, for messages
   int64_t line = 0;
+  std::string row = {};  // the whole row as JSON, where a scorer may want it
 };
 
 // A prompt as the run draws it: `draw` is the running number of the prompt in this run and never repeats.

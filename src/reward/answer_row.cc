@@ -42,14 +42,15 @@ std::optional<double> find_number(const io::Json& row, const char* key) {
 
 }  // namespace
 
-AnswerRow read_answer_row(const io::Json& row) {
+AnswerRow read_answer_row(const io::Json& row, bool needs_truth) {
   AnswerRow result;
   const io::Json* text = find_first(row, {"output", "response", "solution_str", "completion"});
   if (text == nullptr) throw Error("no answer: expected output, response, solution_str or completion");
   const io::Json* truth = find_truth(row);
-  if (truth == nullptr) throw Error("no ground truth: expected gts, ground_truth, gold or reward_model.ground_truth");
+  if (truth == nullptr && needs_truth)
+    throw Error("no ground truth: expected gts, ground_truth, gold or reward_model.ground_truth");
   result.text = text_of(*text);
-  result.ground_truth = truth->is_string() ? truth->as_string() : truth->dump();
+  if (truth != nullptr) result.ground_truth = truth->is_string() ? truth->as_string() : truth->dump();
   if (const io::Json* source = row.find("data_source"); source != nullptr && source->is_string()) {
     result.data_source = source->as_string();
   }

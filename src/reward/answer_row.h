@@ -13,13 +13,14 @@ struct AnswerRow {
   std::string data_source, text, ground_truth;  // data_source may be empty
   FinishReason finish = FinishReason::end;
   std::optional<double> recorded_score, recorded_acc;
+  int64_t sample = 0;  // of a dump
 
   Answer answer() const { return {data_source, text, ground_truth, finish}; }
 };
 
 // The answer is `output`, `response`, `solution_str` or `completion` (a text, or messages: the last one's content); the
 // ground truth `gts`, `ground_truth`, `gold`, `answer` or reward_model.ground_truth (what is no text is taken as JSON).
-// Raises Error when one of them is missing.
-AnswerRow read_answer_row(const io::Json& row);
+// Raises Error when one of them is missing; a ground truth that is not needed is empty then.
+AnswerRow read_answer_row(const io::Json& row, bool needs_truth = true);
 
 }  // namespace hone

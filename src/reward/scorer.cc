@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "io/utf8.h"
 #include "reward/arithmetic.h"
+#include "reward/code_scorer.h"
 #include "reward/countdown.h"
 #include "reward/exact_match.h"
 #include "reward/geo3k.h"
@@ -46,11 +47,11 @@ double share_left(const Answer& answer, int64_t max_length) {
 
 Score summed(Score score, const Answer& answer, const ScoringRules& rules) {
   if (!score.value) return score;
-  const bool right = score.verdict == Verdict::right;
+  const bool right = score.verdict ? score.verdict == Verdict::right : *score.value > 0;
   double sum = rules.answer_weight * double{*score.value};
   const bool has_acc =
       std::any_of(score.extras.begin(), score.extras.end(), [](const auto& e) { return e.name == "acc"; });
-  if (!has_acc) score.extras.push_back({"acc", right ? 1.0 : 0.0});
+  if (!has_acc && score.verdict) score.extras.push_back({"acc", right ? 1.0 : 0.0});
   const auto add = [&](const char* name, double weight, double term) {
     if (weight == 0) return;
     sum += weight * term;
@@ -129,18 +130,36 @@ const std::vector<Route>& routes() {
       {"numina_olympiads", "prime_math"},
       {"hiyouga/geometry3k", "geo3k"},
       {"searchR1_*", "search_em"},
+      {"codecontests", kCodeScorer},
+      {"apps", kCodeScorer},
+      {"codeforces", kCodeScorer},
+      {"taco", kCodeScorer},
   };
   return kRoutes;
 }
 
-const Scorer* ScoringRules::scorer_of(std::string_view data_source) const {
+std::string_view ScoringRules::scorer_name(std::string_view data_source) const {
   for (const auto& [pattern, name] : scorers) {
-    if (fits(data_source, pattern)) return find_scorer(name);
+    if (fits(data_source, pattern)) return name;
   }
   for (const Route& route : routes()) {
-    if (fits(data_source, route.data_source)) return find_scorer(route.scorer);
+    if (!custom && fits(data_source, route.data_source)) return route.scorer;
   }
-  return nullptr;
+  return {};
+}
+
+OutsideScorer* ScoringRules::outside_of(std::string_view data_source) const {
+  const std::string_view name = scorer_name(data_source);
+  if (name == kCodeScorer) return code.get();
+  return name.empty() ? custom.get() : nullptr;
+}
+
+const Scorer* ScoringRules::scorer_of(std::string_view data_source) const {
+  return find_scorer(scorer_name(data_source));
+}
+
+int ScoringRules::num_threads() const {
+  return std::max({1, custom ? custom->num_threads() : 1, code ? code->num_threads() : 1});
 }
 
 Score finite_or_absent(Score given) {
@@ -175,6 +194,22 @@ std::optional<std::string> find_fault(const Scorer& scorer, std::string_view gro
   return fmt::format("no answer can be right: {} says of \"{}\": {}", scorer.name, io::visible(answer), score.reason);
 }
 
+std::vector<Score> score_all(const Prompt& prompt, uint64_t draw, std::span<const Answer> answers,
+                             const ScoringRules& rules) {
+  std::vector<Score> scores;
+  OutsideScorer* outside = rules.outside_of(prompt.data_source);
+  if (outside == nullptr) {
+    for (const Answer& answer : answers) scores.push_back(score(answer, rules));
+    return scores;
+  }
+  scores = outside->score(prompt, draw, answers);
+  HONE_CHECK(scores.size() == answers.size(), "{} scores of {} answers", scores.size(), answers.size());
+  for (size_t i = 0; rules.is_sum() && i < scores.size(); ++i) {
+    scores[i] = finite_or_absent(summed(std::move(scores[i]), answers[i], rules));
+  }
+  return scores;
+}
+
 void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, const ScoringRules& rules) {
   struct Unknown {
     int64_t first_line = 0, num_rows = 0;
@@ -182,7 +217,11 @@ void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, con
   std::map<std::pair<std::string, std::string>, Unknown> unknown;  // by file and data source
   for (const Prompt& prompt : prompts) {
     const Scorer* scorer = rules.scorer_of(prompt.data_source);
-    if (scorer == nullptr) {
+    if (OutsideScorer* outside = rules.outside_of(prompt.data_source)) {
+      if (const auto fault = outside->find_fault(prompt)) {
+        faults.add(fmt::format("{}:{}: {}", prompt.file, prompt.line, *fault));
+      }
+    } else if (scorer == nullptr) {
       Unknown& entry = unknown[{prompt.file, prompt.data_source}];
       if (entry.num_rows++ == 0) entry.first_line = prompt.line;
     } else if (const auto fault = find_fault(*scorer, prompt.ground_truth)) {
@@ -190,6 +229,13 @@ void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, con
     }
   }
   for (const auto& [place, entry] : unknown) {
+    if (rules.scorer_name(place.second) == kCodeScorer) {
+      faults.add(
+          fmt::format("{}:{}: data source \"{}\" ({} rows) is scored by running the answers as programs; allow it with "
+                      "reward.run_code=true, or name another scorer in reward.scorers",
+                      place.first, entry.first_line, place.second, entry.num_rows));
+      continue;
+    }
     faults.add(fmt::format("{}:{}: no scorer for data source \"{}\" ({} rows); name one in reward.scorers; known: {}",
                            place.first, entry.first_line, place.second, entry.num_rows, list_known()));
   }

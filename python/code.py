@@ -1,0 +1,161 @@
+# -- answers that are programs ----------------------------------------------------------------------------------------
+
+PRELUDE = """\
+import sys, os, math, re, random, string, time, json, copy, io
+import bisect, collections, fractions, functools, heapq, itertools, operator, statistics
+from bisect import *
+from collections import *
+from copy import copy, deepcopy
+from functools import *
+from heapq import *
+from itertools import *
+from math import *
+from typing import *
+sys.setrecursionlimit(600000)
+"""
+CALL = """
+_given = json.loads(sys.stdin.read())
+_result = (Solution().%s if "Solution" in globals() else %s)(*_given)
+sys.stdout.flush()
+with open("result.json", "w") as _file:
+    json.dump(_result, _file)
+"""
+MOST_CASES = 10
+MOST_PRINTED = 1 << 20
+
+
+def _program(answer):
+    """The last Python block, or the whole answer."""
+    return answer.split("```python")[-1].split("```")[0]
+
+
+def read_cases(text):
+    """{"inputs": [...], "outputs": [...], "fn_name": ...} of a ground truth, checked."""
+    cases = json.loads(text) if isinstance(text, str) else text
+    if not isinstance(cases, dict):
+        raise Failure("expected an object with inputs and outputs")
+    inputs, outputs = cases.get("inputs"), cases.get("outputs")
+    if not isinstance(inputs, list) or not isinstance(outputs, list) or not inputs or len(inputs) != len(outputs):
+        raise Failure("expected lists inputs and outputs of one length, not empty")
+    name = cases.get("fn_name")
+    if name is not None and not (isinstance(name, str) and name.isidentifier()):
+        raise Failure("expected a name as fn_name, found %s" % _described(name))
+    return cases
+
+
+def _confine(seconds, memory_bytes):
+    """Between fork and exec of a program: limits, a session of its own, an end with this process."""
+    import ctypes, resource
+
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    for kind, limit in (
+        (resource.RLIMIT_CPU, int(seconds) + 1),
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 16 << 20),
+        (resource.RLIMIT_NOFILE, 64),
+    ):
+        resource.setrlimit(kind, (limit, limit))
+
+
+def _run(program, given, request):
+    """What the program prints for this input, and the value of its function; None when it fails."""
+    import subprocess, tempfile
+
+    with tempfile.TemporaryDirectory(prefix="hone_code_") as folder:
+        path = os.path.join(folder, "answer.py")
+        with open(path, "w", encoding="utf-8", errors="replace") as file:
+            file.write(program)
+        with open(os.path.join(folder, "input"), "wb") as file:
+            file.write(given.encode("utf-8", "replace"))
+        out_path = os.path.join(folder, "printed")
+        with open(os.path.join(folder, "input"), "rb") as in_file, open(out_path, "wb") as out_file:
+            child = subprocess.Popen(
+                [sys.executable, "-I", path],
+                stdin=in_file,
+                stdout=out_file,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                env={"PATH": os.environ.get("PATH", ""), "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"},
+                start_new_session=True,
+                preexec_fn=lambda: _confine(request["seconds_each"], request["memory_bytes"]),
+            )
+            try:
+                code = child.wait(request["seconds_each"])
+            except subprocess.TimeoutExpired:
+                code = None
+            try:
+                os.killpg(child.pid, signal.SIGKILL)  # what it started goes with it
+            except ProcessLookupError:
+                pass
+            child.wait()
+        if code != 0:
+            return None
+        with open(out_path, "rb") as file:
+            printed = file.read(MOST_PRINTED).decode("utf-8", "replace")
+        try:
+            with open(os.path.join(folder, "result.json")) as file:
+                return printed, json.loads(file.read(MOST_PRINTED))
+        except (OSError, ValueError):
+            return printed, None
+
+
+def _lines(text):
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+def _same_output(printed, expected):
+    """Line by line without white space at the ends, or word by word with numbers as numbers."""
+    if isinstance(expected, list):
+        expected = "\n".join(map(str, expected))
+    if _lines(printed) == _lines(expected):
+        return True
+    ours, theirs = printed.split(), expected.split()
+    if len(ours) != len(theirs):
+        return False
+    for a, b in zip(ours, theirs):
+        if a == b:
+            continue
+        try:
+            if not abs(float(a) - float(b)) <= 1e-8 + 1e-5 * abs(float(b)):
+                return False
+        except ValueError:
+            return False
+    return True
+
+
+def _arguments(given):
+    if isinstance(given, str):
+        return [json.loads(line) for line in given.split("\n") if line.strip()]
+    return given
+
+
+def _passes(program, cases, i, request):
+    given, expected, name = cases["inputs"][i], cases["outputs"][i], cases.get("fn_name")
+    if name is None:
+        text = "\n".join(map(str, given)) if isinstance(given, list) else str(given)
+        done = _run(PRELUDE + program, text, request)
+        return done is not None and _same_output(done[0], expected if isinstance(expected, list) else str(expected))
+    done = _run(PRELUDE + program + CALL % (name, name), json.dumps(_arguments(given)), request)
+    if done is None:
+        return False
+    if isinstance(expected, str):
+        try:
+            expected = json.loads(expected)
+        except ValueError:
+            pass
+    return done[1] == expected or (isinstance(expected, list) and len(expected) == 1 and done[1] == expected[0])
+
+
+def score_code(request):
+    """The share of the first test cases that the answer's program passes."""
+    cases = read_cases(request["ground_truth"])
+    program = _program(request["answer"])
+    count = min(len(cases["inputs"]), MOST_CASES)
+    passed = sum(_passes(program, cases, i, request) for i in range(count))
+    extras = [["acc", float(passed == count)], ["passed", float(passed)], ["cases", float(count)]]
+    return {"id": request["id"], "scores": [{"score": passed / count, "extras": extras}]}
+
+
+OPERATIONS.update(score_code=score_code)
+WITHOUT_ALARM.add("score_code")

@@ -1,0 +1,58 @@
+#include "cli/custom_reward.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "core/error.h"
+#include "io/file.h"
+#include "reward/python_scorer.h"
+
+namespace hone::cli {
+
+namespace {
+
+// PATH[:NAME]
+void set_place(const std::string& text, PythonScorerOptions& options) {
+  options.path = text;
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || io::exists(text)) return;
+  options.path = text.substr(0, colon);
+  options.name = text.substr(colon + 1);
+}
+
+// NAME=VALUE; a value that is no JSON is a text.
+io::Json named_values(const std::vector<std::string>& arguments) {
+  io::Json values = io::Json::object();
+  for (const std::string& argument : arguments) {
+    const size_t sign = argument.find('=');
+    if (sign == std::string::npos || sign == 0) {
+      throw Error(fmt::format("--reward-arg: expected NAME=VALUE, found '{}'", argument));
+    }
+    const std::string text = argument.substr(sign + 1);
+    io::Json value(text);
+    try {
+      value = io::parse_json(text, "--reward-arg");
+    } catch (const Error&) {  // a text
+    }
+    values.set(argument.substr(0, sign), std::move(value));
+  }
+  return values;
+}
+
+}  // namespace
+
+std::shared_ptr<OutsideScorer> custom_scorer(const CustomRewardArgs& args, uint64_t seed) {
+  if (args.function.empty()) return nullptr;
+  if (!(args.timeout > 0)) throw Error(fmt::format("--reward-timeout: expected above 0, found {}", args.timeout));
+  PythonScorerOptions options;
+  set_place(args.function, options);
+  options.kwargs = named_values(args.arguments);
+  options.num_workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
+  options.seconds = args.timeout;
+  options.seed = seed;
+  auto scorer = std::make_shared<PythonScorer>(std::move(options));
+  scorer->keep_output("");
+  return scorer;
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,94 @@
+// Answers that are programs, with what programs do wrong.
+#include "reward/code_scorer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "core/error.h"
+#include "reward/scorer.h"
+
+namespace hone {
+namespace {
+
+class CodeScorerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    static const bool has_python = std::system("python3 -c 'import sys' >/dev/null 2>&1") == 0;
+    if (has_python) return;
+    EXPECT_THROW(CodeScorer(1), Error);
+    GTEST_SKIP() << "there is no python3";
+  }
+  // "share,passed,cases"
+  static std::string said(CodeScorer& scorer, const std::string& program, const std::string& cases) {
+    Prompt prompt;
+    prompt.ground_truth = cases;
+    const std::string text = "So:\n```python\n" + program + "\n```\nThat is it.";
+    const Answer answer{"apps", text, cases};
+    const Score score = scorer.score(prompt, 0, {&answer, 1}).front();
+    if (!score.value) return score.reason;
+    return fmt::format("{},{},{}", *score.value, std::get<double>(score.extras.at(1).value),
+                       std::get<double>(score.extras.at(2).value));
+  }
+};
+
+TEST_F(CodeScorerTest, GivesTheShareOfTheCasesThatAreTrulyPassed) {
+  CodeScorer scorer(1, 2.0);
+  const std::string doubles = R"({"inputs": ["1\n", "2\n", ["3"]], "outputs": ["2\n", " 4 ", ["6"]]})";
+  EXPECT_EQ(said(scorer, "print(2 * int(input()))", doubles), "1,3,3");
+  EXPECT_EQ(said(scorer, "x = int(input())\nprint(2 * x if x < 3 else 0)", doubles), "0.6666667,2,3");
+  EXPECT_EQ(said(scorer, "print(", doubles), "0,0,3");
+  EXPECT_EQ(said(scorer, "print(sys.stdin.read().strip() and 2.0000001)", R"({"inputs": ["1"], "outputs": ["2"]})"),
+            "1,1,1")
+      << "numbers, and modules that programs take for granted";
+  EXPECT_EQ(said(scorer, "def f(a, b): print('noise'); return [a, b]",
+                 R"({"fn_name": "f", "inputs": ["1\n2", [3, 4]], "outputs": ["[1, 2]", [[3, 4]]]})"),
+            "1,2,2");
+  EXPECT_EQ(said(scorer, "class Solution:\n    def f(self, a: List[int]): return sum(a)",
+                 R"({"fn_name": "f", "inputs": [[[1, 2]]], "outputs": [3]})"),
+            "1,1,1");
+  EXPECT_EQ(said(scorer, "print(1)", R"({"inputs": [], "outputs": []})"),
+            "expected lists inputs and outputs of one length, not empty");
+}
+
+TEST_F(CodeScorerTest, ProgramsThatMisbehaveFailTheirCaseAndNothingElse) {
+  CodeScorer scorer(1, 0.7, int64_t{512} << 20);
+  const std::string one = R"({"inputs": [""], "outputs": ["1"]})";
+  for (const char* program : {
+           "while True: pass",
+           "import time; time.sleep(1000)",
+           "x = bytearray(1 << 30); print(1)",
+           "import os; os._exit(3)",
+           "import os; os.kill(os.getpid(), 9)",
+           "open('big', 'wb').write(bytes(1 << 25)); print(1)",
+           "print('x' * (1 << 22))",
+       }) {
+    EXPECT_EQ(said(scorer, program, one), "0,0,1") << program;
+  }
+  EXPECT_EQ(said(scorer, "print(1)", one), "1,1,1") << "goes on";
+}
+
+TEST_F(CodeScorerTest, RunsWhenItIsAllowedAndElseTheStartSaysWhatIsMissing) {
+  Prompt row;
+  row.data_source = "codecontests";
+  row.ground_truth = R"({"inputs": [""], "outputs": ["1"]})";
+  row.file = "train.jsonl";
+  row.line = 4;
+  ScoringRules rules;
+  io::Faults refused, fine, broken;
+  find_unscorable({row}, refused, rules);
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_NE(refused.list()[0].find("train.jsonl:4: data source \"codecontests\" (1 rows)"), std::string::npos);
+  EXPECT_NE(refused.list()[0].find("reward.run_code=true"), std::string::npos);
+  rules.code = std::make_shared<CodeScorer>(1);
+  find_unscorable({row}, fine, rules);
+  EXPECT_TRUE(fine.empty());
+  const Answer answer{"codecontests", "print(1)", row.ground_truth};
+  EXPECT_EQ(score_all(row, 0, {&answer, 1}, rules).front().value, 1.0f) << "without a fence too";
+  row.ground_truth = R"({"inputs": ["1"], "outputs": []})";
+  find_unscorable({row}, broken, rules);
+  ASSERT_EQ(broken.size(), 1u);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,38 @@
+// OutsideScorer: a scorer that is not a function of this program: the user's Python function, a service, code that is
+// run. What goes wrong with an answer out there makes its score absent, with the reason, and never ends the run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "records/prompt.h"
+#include "records/trajectory.h"
+#include "reward/answer.h"
+
+namespace hone {
+
+// Reason of a score that is withheld on purpose: nobody needs to be told.
+inline constexpr std::string_view kWithheld = "the scorer gave none";
+
+class OutsideScorer {
+ public:
+  virtual ~OutsideScorer() = default;
+
+  // The scores of answers to one prompt, in their order. Any number of threads may ask. `draw` is that of the prompt in
+  // the run.
+  virtual std::vector<Score> score(const Prompt& prompt, uint64_t draw, std::span<const Answer> answers) = 0;
+  // The answers of a group are better given together than each by itself.
+  virtual bool takes_groups() const { return false; }
+  // So many calls at once have a use.
+  virtual int num_threads() const = 0;
+  // What is wrong with a row, or nothing.
+  virtual std::optional<std::string> find_fault(const Prompt&) { return {}; }
+  // Where it puts what others print; empty: the error output of this program.
+  virtual void keep_output(const std::string& /*path*/) {}
+};
+
+}  // namespace hone
