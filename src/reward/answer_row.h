@@ -13,7 +13,6 @@ struct AnswerRow {
   std::string data_source, text, ground_truth;  // data_source may be empty
   FinishReason finish = FinishReason::end;
   std::optional<double> recorded_score, recorded_acc;
-  int64_t sample = 0;  // of a dump
 
   Answer answer() const { return {data_source, text, ground_truth, finish}; }
 };
