@@ -178,7 +178,8 @@ struct Second {
 std::optional<Second> differing(const AnswerRow& row, const Score& first, const Scorer* other) {
   if (other == nullptr) {
     if (row.recorded_acc) {  // the score may be a sum
-      const bool same = first.value && (first.verdict == Verdict::right) == (*row.recorded_acc > 0);
+      const bool right = first.verdict ? *first.verdict == Verdict::right : first.value.value_or(0) > 0;
+      const bool same = first.value && right == (*row.recorded_acc > 0);
       return same ? std::nullopt : std::optional(Second{"recorded", "", *row.recorded_acc});
     }
     if (!row.recorded_score) return {};

@@ -18,7 +18,7 @@ AlgorithmRecipe recipe_of(const std::string& type) {
 }
 
 // An answer of two ids, each with a k1 of 0.5.
-Trajectory answer(std::vector<uint8_t> loss_mask) {
+Trajectory masked_answer(std::vector<uint8_t> loss_mask) {
   Trajectory t;
   t.response_ids = {1, 2};
   t.finish = FinishReason::end;
@@ -31,7 +31,7 @@ Trajectory answer(std::vector<uint8_t> loss_mask) {
 
 TEST(KlReward, AnAnswerThatIsRejectedWholeIsNoAnswerWithoutKl) {
   std::vector<Group> groups(1);
-  groups[0].trajectories = {answer({}), answer({0, 0}), answer({0, 1})};
+  groups[0].trajectories = {masked_answer({}), masked_answer({0, 0}), masked_answer({0, 1})};
   KlReward reward(recipe_of("adaptive"));
   Metrics metrics;
   reward.apply(groups, metrics);

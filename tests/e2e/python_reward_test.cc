@@ -195,6 +195,14 @@ TEST_F(PythonReward, ScoresFilesAndEvaluationsToo) {
   EXPECT_NE(scored.out.find("\"rows\": 2, \"mean_score\": 5"), std::string::npos) << scored.out;
   EXPECT_EQ(scored.out.find("not in the way"), std::string::npos) << scored.out;
   EXPECT_NE(scored.err.find("not in the way"), std::string::npos) << scored.err;
+  // a function's number has no verdict: it is right above 0
+  io::write_file(inputs_ / "recorded.jsonl", R"({"output": "abc", "acc": 1})"
+                                             "\n"
+                                             R"({"output": "abcd", "acc": 0})"
+                                             "\n");
+  const Result audit =
+      run_hone(inputs_.path(), Arguments{"score", inputs_ / "recorded.jsonl", "--audit", "recorded"} + custom);
+  EXPECT_NE(audit.out.find("recorded differ on 1"), std::string::npos) << audit.out << audit.err;
   const Result evaluated =
       run_hone(inputs_.path(), Arguments{"eval", "--model", inputs_ / "model", "--data", inputs_ / "val.jsonl",
                                          "--max-new-tokens", "4", "--json"} +
