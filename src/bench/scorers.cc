@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "bench/hostile_answers.h"
 #include "bench/timing.h"
 #include "bench/word_problems.h"
 #include "core/error.h"
 #include "io/json.h"
-#include "reward/hostile_answers.h"
 #include "reward/scorer.h"
 
 namespace hone::bench {

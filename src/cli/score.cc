@@ -146,17 +146,15 @@ struct Tally {
 };
 
 std::string pred_of(const Score& score) {
-  for (const ScoreExtra& extra : score.extras) {
-    const auto* text = std::get_if<std::string>(&extra.value);
-    if (extra.name == "pred" && text != nullptr) return *text;
-  }
-  return "";
+  const ScoreExtra* extra = find_extra(score, "pred");
+  const auto* text = extra == nullptr ? nullptr : std::get_if<std::string>(&extra->value);
+  return text == nullptr ? "" : *text;
 }
 
 const char* verdict_of(const Score& score) { return score.verdict ? name(*score.verdict) : "none"; }
 io::Json value_of(const Score& score) { return score.value ? io::Json(*score.value) : io::Json(); }
 
-void print_row(const Place& place, const AnswerRow& row, const Judge& judge, const Score& score) {
+io::Json row_json(const Place& place, const AnswerRow& row, const Judge& judge, const Score& score) {
   io::Json line = io::Json::object();
   line.set("place", place.text());
   line.set("data_source", row.data_source);
@@ -166,7 +164,7 @@ void print_row(const Place& place, const AnswerRow& row, const Judge& judge, con
   line.set("pred", pred_of(score));
   line.set("reason", score.reason);
   line.set("ground_truth", row.ground_truth);
-  fmt::print("{}\n", line.dump());
+  return line;
 }
 
 // What another scorer says, or the row's own score.
@@ -202,13 +200,7 @@ std::string last_bytes(const std::string& text) {
 void print_difference(const ScoreArgs& args, const Place& place, const AnswerRow& row, const Judge& judge,
                       const Score& first, const Second& second) {
   if (args.json) {
-    io::Json line = io::Json::object();
-    line.set("place", place.text());
-    line.set("ground_truth", row.ground_truth);
-    line.set("scorer", judge.name);
-    line.set("verdict", verdict_of(first));
-    line.set("score", value_of(first));
-    line.set("pred", pred_of(first));
+    io::Json line = row_json(place, row, judge, first);
     line.set("other", args.audit);
     line.set("other_verdict", second.verdict);
     line.set("other_score", second.value);
@@ -270,7 +262,7 @@ int run_score(const ScoreArgs& args) {
     const Score score = judge.score(row, prompt);
     tally.add(score);
     if (args.audit.empty()) {
-      if (args.json) print_row(place, row, judge, score);
+      if (args.json) fmt::print("{}\n", row_json(place, row, judge, score).dump());
       return;
     }
     const auto second = differing(row, score, other);

@@ -122,10 +122,9 @@ struct Samples {
 
   void add(double value, const Score& score) {
     values.push_back(value);
-    for (const ScoreExtra& extra : score.extras) {
-      const auto* pred = std::get_if<std::string>(&extra.value);
-      if (extra.name == "pred" && pred != nullptr) answers.push_back(*pred);
-    }
+    const ScoreExtra* extra = find_extra(score, "pred");
+    const auto* pred = extra == nullptr ? nullptr : std::get_if<std::string>(&extra->value);
+    if (pred != nullptr) answers.push_back(*pred);
   }
   NamedNumbers statistics(SampleStatistics& statistics, int64_t n) const {
     return statistics.of(values, answers.size() == values.size() ? answers : std::vector<std::string>(), n);

@@ -23,6 +23,21 @@ const char* name(FinishReason reason) {
   return "";
 }
 
+std::optional<FinishReason> find_finish_reason(std::string_view wanted) {
+  for (const FinishReason reason :
+       {FinishReason::end, FinishReason::stop, FinishReason::length, FinishReason::aborted}) {
+    if (wanted == name(reason)) return reason;
+  }
+  return {};
+}
+
+const ScoreExtra* find_extra(const Score& score, std::string_view name) {
+  for (const ScoreExtra& extra : score.extras) {
+    if (extra.name == name) return &extra;
+  }
+  return nullptr;
+}
+
 const char* name(Verdict verdict) {
   switch (verdict) {
     case Verdict::right:

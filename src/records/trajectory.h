@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace hone {
 // aborted = taken back before it ended.
 enum class FinishReason { end, stop, length, aborted };
 const char* name(FinishReason reason);
+std::optional<FinishReason> find_finish_reason(std::string_view name);
 
 // What a scorer reports beside its number (verl's reward extra info). Two names have a meaning: `acc` is what
 // validation calls the core variable, `pred` the answer that maj@N votes on.
@@ -34,6 +36,8 @@ struct Score {
   std::vector<ScoreExtra> extras = {};
   std::optional<Verdict> verdict = {};
 };
+
+const ScoreExtra* find_extra(const Score& score, std::string_view name);  // nullptr: the scorer does not report it
 
 struct TokenLogprob {
   int32_t id = 0;

@@ -57,10 +57,7 @@ AnswerRow read_answer_row(const io::Json& row, bool needs_truth) {
   result.recorded_score = find_number(row, "score");
   result.recorded_acc = find_number(row, "acc");
   if (const io::Json* finish = row.find("finish"); finish != nullptr && finish->is_string()) {
-    for (const FinishReason reason :
-         {FinishReason::end, FinishReason::stop, FinishReason::length, FinishReason::aborted}) {
-      if (finish->as_string() == name(reason)) result.finish = reason;
-    }
+    result.finish = find_finish_reason(finish->as_string()).value_or(FinishReason::end);
   }
   return result;
 }

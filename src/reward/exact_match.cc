@@ -41,12 +41,6 @@ std::vector<std::string> read_targets(std::string_view ground_truth) {
   return targets;
 }
 
-int64_t count_tags(std::string_view text, std::string_view tag) {
-  int64_t number = 0;
-  for (size_t at = text.find(tag); at != std::string_view::npos; at = text.find(tag, at + tag.size())) ++number;
-  return number;
-}
-
 }  // namespace
 
 Score score_exact_match(std::string_view text, std::string_view ground_truth) {
@@ -63,7 +57,7 @@ Score score_search_em(std::string_view text, std::string_view ground_truth) {
   const std::string found = search_form(*answer);
   const bool right = std::any_of(targets.begin(), targets.end(),
                                  [&](const std::string& target) { return search_form(target) == found; });
-  const bool flooded = count_tags(text, "<answer>") > kMaxTags || count_tags(text, "</answer>") > kMaxTags;
+  const bool flooded = count_text(text, "<answer>") > kMaxTags || count_text(text, "</answer>") > kMaxTags;
   return to_score({right ? Verdict::right : Verdict::wrong, std::string(trimmed(*answer))}, flooded ? 0.25f : 1.0f);
 }
 

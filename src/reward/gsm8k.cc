@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reward/judgement.h"
+#include "reward/thousands.h"
 
 namespace hone {
 
@@ -12,23 +13,6 @@ namespace {
 
 constexpr std::string_view kNumberCharacters = "0123456789.,";
 constexpr std::string_view kDigits = "0123456789";
-
-// Commas of "1,234,567.8" go; commas that do not separate groups of three stay.
-std::string without_thousands_commas(std::string_view number) {
-  const bool negative = number.starts_with('-');
-  const std::string_view whole = number.substr(negative ? 1 : 0, number.find('.') - (negative ? 1 : 0));
-  std::string plain;
-  for (size_t begin = 0; begin <= whole.size();) {
-    const size_t comma = std::min(whole.find(',', begin), whole.size());
-    const std::string_view group = whole.substr(begin, comma - begin);
-    const bool good = begin == 0 ? comma == whole.size() || (!group.empty() && group.size() <= 3) : group.size() == 3;
-    if (!good) return std::string(number);
-    plain += group;
-    begin = comma + 1;
-  }
-  const size_t whole_end = (negative ? 1 : 0) + whole.size();
-  return (negative ? "-" : "") + plain + std::string(number.substr(whole_end));
-}
 
 // The number in a run of `-?[0-9.,]+`, or nothing when it holds no digit.
 std::optional<std::string> read_number(std::string_view run) {
@@ -38,7 +22,7 @@ std::optional<std::string> read_number(std::string_view run) {
   std::string sign;
   if (run.starts_with('-')) sign = "-", run.remove_prefix(1);
   while (run.starts_with(',')) run.remove_prefix(1);
-  return without_thousands_commas(sign + std::string(run));
+  return without_thousands(sign + std::string(run));
 }
 
 // The run of `-?[0-9.,]+` that begins at `begin`; empty when there is none.
@@ -68,7 +52,7 @@ std::optional<std::string> find_any_number(std::string_view text) {
 
 Score compare(const std::optional<std::string>& number, std::string_view ground_truth) {
   if (!number) return to_score({});
-  const bool right = *number == without_thousands_commas(ground_truth);
+  const bool right = *number == without_thousands(ground_truth);
   return to_score({right ? Verdict::right : Verdict::wrong, *number});
 }
 

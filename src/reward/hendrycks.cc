@@ -1,6 +1,5 @@
 #include "reward/hendrycks.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -9,12 +8,6 @@
 namespace hone {
 
 namespace {
-
-size_t count(std::string_view text, std::string_view part) {
-  size_t number = 0;
-  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++number;
-  return number;
-}
 
 // Bytes of one character of UTF-8 text, or 0 at its end.
 size_t character(std::string_view text, size_t at) {
@@ -80,23 +73,6 @@ std::string with_fraction_for_slash(std::string text) {
 
 }  // namespace
 
-std::string without_thousands(std::string_view number) {
-  const size_t begin = number.starts_with('-') ? 1 : 0;
-  const size_t whole_end = std::min(number.find('.'), number.size());
-  const std::string_view whole = number.substr(begin, whole_end - begin);
-  const size_t first = whole.find(',');
-  if (first == std::string_view::npos || first == 0 || first > 3 || whole.front() == '0') return std::string(number);
-  std::string plain(number.substr(0, begin + first));
-  for (size_t at = first; at < whole.size(); at += 4) {
-    if (whole[at] != ',' || whole.size() - at < 4) return std::string(number);
-    plain += whole.substr(at + 1, 3);
-  }
-  plain += number.substr(whole_end);
-  const std::string_view digits = std::string_view(plain).substr(begin);
-  if (digits.find_first_not_of("0123456789.") != std::string_view::npos) return std::string(number);
-  return plain;
-}
-
 std::string hendrycks_form(std::string_view answer) {
   std::string text(answer);
   replace_every(text, "\n", "");
@@ -109,12 +85,12 @@ std::string hendrycks_form(std::string_view answer) {
   replace_every(text, "^{\\circ}", "");
   replace_every(text, "^\\circ", "");
   replace_every(text, "\\$", "");
-  if (count(text, "\\text{ ") == 1) text.resize(text.find("\\text{ "));  // a unit
+  if (count_text(text, "\\text{ ") == 1) text.resize(text.find("\\text{ "));  // a unit
   replace_every(text, "\\%", "");
   replace_every(text, " .", " 0.");
   replace_every(text, "{.", "{0.");
   if (text.starts_with('.')) text.insert(0, "0");
-  if (const size_t equals = text.find('='); equals <= 2 && count(text, "=") == 1) text.erase(0, equals + 1);  // x=
+  if (const size_t equals = text.find('='); equals <= 2 && count_text(text, "=") == 1) text.erase(0, equals + 1);  // x=
   text = with_braced_roots(text);
   replace_every(text, " ", "");
   text = with_braced_fractions(text);

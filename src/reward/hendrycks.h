@@ -10,7 +10,4 @@ namespace hone {
 
 std::string hendrycks_form(std::string_view answer);
 
-// Commas of "1,234,567" go; those that do not separate groups of three, or stand in brackets, stay.
-std::string without_thousands(std::string_view number);
-
 }  // namespace hone

@@ -64,6 +64,12 @@ void replace_every(std::string& text, std::string_view from, std::string_view to
   text = std::move(result);
 }
 
+int64_t count_text(std::string_view text, std::string_view part) {
+  int64_t number = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++number;
+  return number;
+}
+
 size_t rfind_text(std::string_view text, std::string_view part, size_t probe) {
   if (text.size() < part.size()) return std::string_view::npos;
   const char* begin = text.data() + probe;

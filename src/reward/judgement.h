@@ -1,6 +1,7 @@
 // What the scorers of mathematics and of texts have in common: a verdict, and the score that it becomes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,7 @@ Score to_score(Judgement judgement, float right = 1.0f, float wrong = 0.0f);
 
 // Every place of `from` in `text` becomes `to`, from left to right.
 void replace_every(std::string& text, std::string_view from, std::string_view to);
+int64_t count_text(std::string_view text, std::string_view part);  // places that do not overlap
 // The last place of `part` in `text`, quicker than the library's on long texts without it. `probe` is a byte of `part`
 // that is rare in texts.
 size_t rfind_text(std::string_view text, std::string_view part, size_t probe = 0);

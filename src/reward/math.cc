@@ -3,6 +3,7 @@
 #include "reward/boxed.h"
 #include "reward/hendrycks.h"
 #include "reward/judgement.h"
+#include "reward/thousands.h"
 
 namespace hone {
 

@@ -96,7 +96,7 @@ bool is_none(const FormulaValue& value) { return value.state == FormulaValue::St
 // What an answer is a list of.
 struct Elements {
   std::vector<Side> sides;
-  enum class Order { given, any } order = Order::given;
+  bool in_any_order = false;
   std::string brackets;  // of a tuple or an interval; "{}" of a set; empty: none
 };
 
@@ -310,7 +310,7 @@ class Comparison {
     Elements parts_a, parts_b;
     for (size_t i = 0; i < a.num_children(); ++i) parts_a.sides.push_back(a.child(i));
     for (size_t i = 0; i < b.num_children(); ++i) parts_b.sides.push_back(b.child(i));
-    parts_a.order = Elements::Order::any;
+    parts_a.in_any_order = true;
     return compare_lists(parts_a, parts_b);
   }
 
@@ -324,7 +324,7 @@ class Comparison {
     const Kind kind = side.get().kind;
     if (kind == Kind::list || kind == Kind::set || kind == Kind::bracketed) {
       for (size_t i = 0; i < side.num_children(); ++i) add_element(result, side.child(i));
-      if (kind == Kind::set || side.get().text == "or") result.order = Elements::Order::any;
+      if (kind == Kind::set || side.get().text == "or") result.in_any_order = true;
       if (kind == Kind::set) result.brackets = "{}";
       if (kind == Kind::bracketed) result.brackets = side.get().text;
     } else {
@@ -339,7 +339,7 @@ class Comparison {
       minus.sign = -1;
       elements.sides.push_back(side);
       elements.sides.push_back(minus);
-      elements.order = Elements::Order::any;
+      elements.in_any_order = true;
     } else {
       elements.sides.push_back(side);
     }
@@ -351,7 +351,7 @@ class Comparison {
     const bool half_open = a.brackets.empty() != b.brackets.empty() && (a.brackets + b.brackets != "()") &&
                            (a.brackets + b.brackets != "{}") && (a.brackets + b.brackets != "[]");
     if (half_open) return Verdict::wrong;
-    if (a.order == Elements::Order::any || b.order == Elements::Order::any) return compare_in_any_order(a, b);
+    if (a.in_any_order || b.in_any_order) return compare_in_any_order(a, b);
     Verdict all = Verdict::right;
     for (size_t i = 0; i < a.sides.size() && all != Verdict::wrong; ++i) {
       const Verdict one = compare_element(a.sides[i], b.sides[i]);

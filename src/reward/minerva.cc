@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "reward/hendrycks.h"
 #include "reward/judgement.h"
+#include "reward/thousands.h"
 
 namespace hone {
 

@@ -49,14 +49,11 @@ Score summed(Score score, const Answer& answer, const ScoringRules& rules) {
   if (!score.value) return score;
   const bool right = score.verdict ? score.verdict == Verdict::right : *score.value > 0;
   double sum = rules.answer_weight * double{*score.value};
-  const bool has_acc =
-      std::any_of(score.extras.begin(), score.extras.end(), [](const auto& e) { return e.name == "acc"; });
-  if (!has_acc && score.verdict) score.extras.push_back({"acc", right ? 1.0 : 0.0});
+  if (score.verdict && find_extra(score, "acc") == nullptr) score.extras.push_back({"acc", right ? 1.0 : 0.0});
   const auto add = [&](const char* name, double weight, double term) {
     if (weight == 0) return;
     sum += weight * term;
-    const bool taken =
-        std::any_of(score.extras.begin(), score.extras.end(), [&](const auto& e) { return e.name == name; });
+    const bool taken = find_extra(score, name) != nullptr;
     score.extras.push_back({taken ? std::string(name) + "_term" : name, term});
   };
   add("format", rules.format_weight, has_format(answer.text, rules.format) ? 1 : 0);

@@ -16,8 +16,6 @@ using io::Json;
 using io::JsonAt;
 
 constexpr int64_t kFormat = 1;
-constexpr FinishReason kReasons[] = {FinishReason::end, FinishReason::stop, FinishReason::length,
-                                     FinishReason::aborted};
 
 template <class T>
 Json list_of(const std::vector<T>& values) {
@@ -51,9 +49,7 @@ std::vector<int32_t> read_numbers(const JsonAt& list) {
 
 std::optional<FinishReason> read_finish(const JsonAt& at) {
   if (at.value().is_null()) return std::nullopt;
-  for (const FinishReason reason : kReasons) {
-    if (at.as_string() == name(reason)) return reason;
-  }
+  if (const auto reason = find_finish_reason(at.as_string())) return reason;
   at.fail("expected null, end, stop, length or aborted, found " + at.as_string());
 }
 

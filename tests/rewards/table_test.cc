@@ -10,8 +10,8 @@
 #include <map>
 #include <set>
 
+#include "bench/hostile_answers.h"
 #include "io/jsonl.h"
-#include "reward/hostile_answers.h"
 #include "reward/scorer.h"
 
 namespace hone {
@@ -96,7 +96,7 @@ double processor_seconds() {
 }
 
 TEST(Scorers, NoAnswerTakesMoreThanFiftyMilliseconds) {
-  for (const HostileAnswer& hostile : hostile_answers()) {
+  for (const bench::HostileAnswer& hostile : bench::hostile_answers()) {
     for (const Scorer& scorer : scorers()) {
       double quickest = 1;
       for (int attempt = 0; attempt < 3 && quickest > 0.05; ++attempt) {

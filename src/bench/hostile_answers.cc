@@ -1,8 +1,8 @@
-#include "reward/hostile_answers.h"
+#include "bench/hostile_answers.h"
 
 #include "reward/judgement.h"
 
-namespace hone {
+namespace hone::bench {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::vector<HostileAnswer> hostile_answers() {
   return all;
 }
 
-}  // namespace hone
+}  // namespace hone::bench

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace hone {
+namespace hone::bench {
 
 struct HostileAnswer {
   std::string text, ground_truth;
@@ -13,4 +13,4 @@ struct HostileAnswer {
 // Up to a megabyte each, and up to kMaxAnswerBytes inside of a box.
 std::vector<HostileAnswer> hostile_answers();
 
-}  // namespace hone
+}  // namespace hone::bench
