@@ -18,41 +18,22 @@ size_t character(std::string_view text, size_t at) {
 }
 
 // \sqrt3 is \sqrt{3}.
-std::string with_braced_roots(std::string_view text) {
-  constexpr std::string_view kRoot = "\\sqrt";
-  std::string result;
-  size_t begin = 0;
-  for (size_t at = text.find(kRoot); at != std::string_view::npos; at = text.find(kRoot, begin)) {
-    const size_t argument = at + kRoot.size();
-    result.append(text.substr(begin, argument - begin));
-    begin = argument;
-    if (argument >= text.size() || text[argument] == '{') continue;
-    const size_t size = character(text, argument);
-    result.append("{").append(text.substr(argument, size)).append("}");
-    begin = argument + size;
-  }
-  return result.append(text.substr(begin));
+size_t brace_radicand(std::string_view rest, std::string& result) {
+  if (rest.empty() || rest.front() == '{') return 0;
+  const size_t size = character(rest, 0);
+  result.append("{").append(rest.substr(0, size)).append("}");
+  return size;
 }
 
 // \frac12 and \frac1{2} are \frac{1}{2}; a fraction that breaks off leaves the whole text as it is.
-std::string with_braced_fractions(std::string_view text) {
-  constexpr std::string_view kFraction = "\\frac";
-  std::string result;
-  size_t begin = 0;
-  for (size_t at = text.find(kFraction); at != std::string_view::npos; at = text.find(kFraction, begin)) {
-    const size_t argument = at + kFraction.size();
-    result.append(text.substr(begin, argument - begin));
-    begin = argument;
-    if (argument < text.size() && text[argument] == '{') continue;
-    const size_t first = character(text, argument), second = character(text, argument + first);
-    if (second == 0) return std::string(text);
-    result.append("{").append(text.substr(argument, first)).append("}");
-    begin = argument + first;
-    if (text[begin] == '{') continue;
-    result.append("{").append(text.substr(begin, second)).append("}");
-    begin += second;
-  }
-  return result.append(text.substr(begin));
+size_t brace_fraction(std::string_view rest, std::string& result) {
+  if (rest.starts_with('{')) return 0;
+  const size_t first = character(rest, 0), second = character(rest, first);
+  if (second == 0) return std::string_view::npos;
+  result.append("{").append(rest.substr(0, first)).append("}");
+  if (rest[first] == '{') return first;
+  result.append("{").append(rest.substr(first, second)).append("}");
+  return first + second;
 }
 
 std::optional<int64_t> whole_number(std::string_view text) {
@@ -91,9 +72,9 @@ std::string hendrycks_form(std::string_view answer) {
   replace_every(text, "{.", "{0.");
   if (text.starts_with('.')) text.insert(0, "0");
   if (const size_t equals = text.find('='); equals <= 2 && count_text(text, "=") == 1) text.erase(0, equals + 1);  // x=
-  text = with_braced_roots(text);
+  text = with_arguments(text, "\\sqrt", brace_radicand);
   replace_every(text, " ", "");
-  text = with_braced_fractions(text);
+  text = with_arguments(text, "\\frac", brace_fraction);
   if (text == "0.5") text = "\\frac{1}{2}";
   return with_fraction_for_slash(std::move(text));
 }

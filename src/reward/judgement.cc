@@ -64,6 +64,20 @@ void replace_every(std::string& text, std::string_view from, std::string_view to
   text = std::move(result);
 }
 
+std::string with_arguments(std::string_view text, std::string_view command,
+                           size_t (*rewrite)(std::string_view rest, std::string& result)) {
+  std::string result;
+  size_t begin = 0;
+  for (size_t at = text.find(command); at != std::string_view::npos; at = text.find(command, begin)) {
+    const size_t arguments = at + command.size();
+    result.append(text.substr(begin, arguments - begin));
+    const size_t size = rewrite(text.substr(arguments), result);
+    if (size == std::string_view::npos) return std::string(text);
+    begin = arguments + size;
+  }
+  return result.append(text.substr(begin));
+}
+
 int64_t count_text(std::string_view text, std::string_view part) {
   int64_t number = 0;
   for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++number;

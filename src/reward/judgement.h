@@ -24,6 +24,10 @@ Score to_score(Judgement judgement, float right = 1.0f, float wrong = 0.0f);
 
 // Every place of `from` in `text` becomes `to`, from left to right.
 void replace_every(std::string& text, std::string_view from, std::string_view to);
+// `text` with the arguments of every `command` written anew: `rewrite` appends to `result` what they become, and gives
+// how many bytes of `rest` they are. Where that is npos, the whole text stays as it is.
+std::string with_arguments(std::string_view text, std::string_view command,
+                           size_t (*rewrite)(std::string_view rest, std::string& result));
 int64_t count_text(std::string_view text, std::string_view part);  // places that do not overlap
 // The last place of `part` in `text`, quicker than the library's on long texts without it. `probe` is a byte of `part`
 // that is rare in texts.

@@ -58,18 +58,11 @@ void unwrap_box(std::string& text) {
 }
 
 // frac12 becomes frac{1}{2}, sqrt3 sqrt{3}.
-void brace_arguments(std::string& text, std::string_view command, size_t arguments) {
-  std::string result;
-  size_t begin = 0;
-  for (size_t at = text.find(command); at != std::string::npos; at = text.find(command, begin)) {
-    const size_t first = at + command.size();
-    result.append(text, begin, first - begin);
-    begin = first;
-    if (first + arguments > text.size() || text[first] == '{') continue;
-    for (size_t i = 0; i < arguments; ++i) (result += '{').append(1, text[first + i]).append(1, '}');
-    begin = first + arguments;
-  }
-  text = result.append(text, begin);
+template <size_t kArguments>
+size_t brace_bytes(std::string_view rest, std::string& result) {
+  if (rest.size() < kArguments || rest.front() == '{') return 0;
+  for (size_t i = 0; i < kArguments; ++i) (result += '{').append(1, rest[i]).append(1, '}');
+  return kArguments;
 }
 
 }  // namespace
@@ -81,8 +74,8 @@ std::string minerva_form(std::string_view answer) {
   keep_between_dollars(text);
   for (const char* opening : {"\\text{", "\\textbf{", "\\overline{"}) unwrap_every(text, opening);
   unwrap_box(text);
-  brace_arguments(text, "frac", 2);
-  brace_arguments(text, "sqrt", 1);
+  text = with_arguments(text, "frac", brace_bytes<2>);
+  text = with_arguments(text, "sqrt", brace_bytes<1>);
   replace_every(text, "$", "");
   std::string_view number = trimmed(text);
   if (number.ends_with(',') && number.find_first_not_of("0123456789,") == std::string_view::npos)

@@ -55,6 +55,7 @@ TEST(Gsm8k, StrictTakesTheLastMarkedNumberAndNothingElse) {
       {"#### 115,000", "115,000", 1, "right"},
       {"#### 1,234,567.5", "1234567.5", 1, "right"},
       {"#### 0,1", "01", 0, "wrong: 0,1"},  // R6: a comma separates thousands only in groups of three
+      {"#### 0,123", "0123", 0, "wrong: 0,123"},
       {"#### 1234,567", "1234567", 0, "wrong: 1234,567"},
       {"#### 72.", "72", 1, "right"},
       {"#### 72, in total", "72", 1, "right"},
