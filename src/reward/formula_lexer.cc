@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "io/utf8.h"
+#include "reward/formula_names.h"
 #include "reward/judgement.h"
 #include "reward/unit_words.h"
 
@@ -13,126 +14,6 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-constexpr std::string_view kFunctions[] = {"sin",    "cos",    "tan",  "cot",  "sec",  "csc",  "arcsin",
-                                           "arccos", "arctan", "sinh", "cosh", "tanh", "ln",   "log",
-                                           "lg",     "exp",    "asin", "acos", "atan", "sqrt", "abs"};
-constexpr std::string_view kGreek[] = {"alpha", "beta",  "gamma", "delta",  "epsilon", "varepsilon", "zeta",  "eta",
-                                       "theta", "iota",  "kappa", "lambda", "mu",      "nu",         "xi",    "rho",
-                                       "sigma", "tau",   "phi",   "varphi", "chi",     "psi",        "omega", "ell",
-                                       "Gamma", "Delta", "Theta", "Lambda", "Phi",     "Psi",        "Omega", "Sigma"};
-
-struct Named {
-  std::string_view name, text;
-};
-// Commands that are signs.
-constexpr Named kSigns[] = {
-    {"frac", "frac"},
-    {"dfrac", "frac"},
-    {"tfrac", "frac"},
-    {"cfrac", "frac"},
-    {"sqrt", "sqrt"},
-    {"surd", "surd"},
-    {"binom", "binom"},
-    {"dbinom", "binom"},
-    {"tbinom", "binom"},
-    {"times", "*"},
-    {"cdot", "*"},
-    {"ast", "*"},
-    {"div", "/"},
-    {"pm", "+-"},
-    {"mp", "-+"},
-    {"le", "<="},
-    {"leq", "<="},
-    {"leqslant", "<="},
-    {"ge", ">="},
-    {"geq", ">="},
-    {"geqslant", ">="},
-    {"lt", "<"},
-    {"gt", ">"},
-    {"ne", "!="},
-    {"neq", "!="},
-    {"approx", "~"},
-    {"in", "in"},
-    {"cup", "U"},
-    {"cap", "N"},
-    {"setminus", "\\"},
-    {"smallsetminus", "\\"},
-    {"backslash", "\\"},
-    {"lvert", "|"},
-    {"rvert", "|"},
-    {"vert", "|"},
-    {"mid", "|"},
-    {"lfloor", "floor("},
-    {"rfloor", ")floor"},
-    {"lceil", "ceil("},
-    {"rceil", ")ceil"},
-    {"lbrace", "\\{"},
-    {"rbrace", "\\}"},
-    {"overline", "overline"},
-    {"lbrack", "["},
-    {"rbrack", "]"},
-    {"begin", "begin"},
-    {"end", "end"},
-    {"langle", "("},
-    {"euro", "euro"},
-    {"pounds", "pound"},
-    {"yen", "yen"},
-    {"rangle", ")"},
-};
-// Commands without a meaning here.
-constexpr std::string_view kIgnored[] = {"left", "right", "displaystyle", "limits", "quad", "qquad", "big",
-                                         "Big",  "bigl",  "bigr",         "Bigl",   "Bigr", "bigg",  "Bigg"};
-// Commands whose argument is a text, or a letter in another type.
-constexpr std::string_view kTexts[] = {"text",   "mathrm", "textbf", "mathbf", "mbox",    "textit",     "mathit",
-                                       "textrm", "rm",     "bf",     "mathsf", "mathcal", "boldsymbol", "bm"};
-// Characters of Unicode, with the LaTeX or plain text they stand for.
-constexpr Named kUnicode[] = {
-    {"−", "-"},
-    {"–", "-"},
-    {"×", "*"},
-    {"·", "*"},
-    {"⋅", "*"},
-    {"÷", "/"},
-    {"∕", "/"},
-    {"√", "\\surd "},
-    {"π", "\\pi "},
-    {"∞", "\\infty "},
-    {"∪", "\\cup "},
-    {"∩", "\\cap "},
-    {"≤", "<="},
-    {"≥", ">="},
-    {"≠", "!="},
-    {"±", "\\pm "},
-    {"°", "^\\circ "},
-    {"²", "^2"},
-    {"³", "^3"},
-    {"½", "\\frac12"},
-    {"¼", "\\frac14"},
-    {"¾", "\\frac34"},
-    {"∈", "\\in "},
-    {"θ", "\\theta "},
-    {"α", "\\alpha "},
-    {"β", "\\beta "},
-    {"λ", "\\lambda "},
-    {"，", ","},
-    {"（", "("},
-    {"）", ")"},
-    {"＝", "="},
-    {"′", ""},
-    {"’", ""},
-    {"\u00A0", " "},
-    {"\u2009", " "},
-    {"\u202F", " "},
-    {"\u200B", ""},
-    {"€", "\\euro "},
-    {"£", "\\pounds "},
-    {"¥", "\\yen "},
-    {"¢", "\\text{ cent}"},
-    {"∅", "\\emptyset "},
-    {"≈", "\\approx "},
-    {"％", "%"},
-};
 
 template <class List>
 bool holds(const List& list, std::string_view name) {
@@ -147,7 +28,7 @@ std::string plain(std::string_view text) {
     const std::string_view character = text.substr(i, size);
     const auto* known = size == 1 ? std::end(kUnicode)
                                   : std::find_if(std::begin(kUnicode), std::end(kUnicode),
-                                                 [&](const Named& n) { return n.name == character; });
+                                                 [&](const FormulaName& n) { return n.name == character; });
     result += known == std::end(kUnicode) ? character : known->text;
     i += size;
   }
@@ -224,7 +105,7 @@ class Lexer {
         at_ = end;
       } else if (at_ + 1 == text_.size()) {
         ++at_;  // "5." ends a sentence
-      } else if (text_.compare(at_ + 1, 9, "\\overline") == 0 || text_.compare(at_ + 1, 9, "\\bar") == 0) {
+      } else if (text_.compare(at_ + 1, 9, "\\overline") == 0 || text_.compare(at_ + 1, 4, "\\bar") == 0) {
         number += '.';
         ++at_;
       }
@@ -365,7 +246,7 @@ class Lexer {
       return true;
     }
     const auto* sign =
-        std::find_if(std::begin(kSigns), std::end(kSigns), [&](const Named& n) { return n.name == name; });
+        std::find_if(std::begin(kSigns), std::end(kSigns), [&](const FormulaName& n) { return n.name == name; });
     if (sign != std::end(kSigns)) {
       add(LexemeKind::sign, std::string(sign->text));
       if (name == "begin" || name == "end") {

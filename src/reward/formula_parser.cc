@@ -39,7 +39,11 @@ int32_t FormulaParser::item() {
 
 int32_t FormulaParser::side() {
   std::string name = money_ahead();
+  const size_t first = formula_.nodes.size();
   const int32_t value = join();
+  // "3 n + 2 m": no unit, where symbols stand before it.
+  const auto is_symbol = [](const FormulaNode& node) { return node.kind == Kind::symbol; };
+  if (at_unit_letter() && std::any_of(formula_.nodes.begin() + first, formula_.nodes.end(), is_symbol)) return fail();
   if (next_is_money()) name = lexemes_[at_++].text;
   const std::string more = unit_behind();
   if (name.empty()) {
