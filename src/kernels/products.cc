@@ -230,12 +230,14 @@ void product(Context& ctx, View<float> y_TN, ConstComputeView x_TD, const Packed
       return block;
     };
     if (x_TD.rows <= kernels.few_rows) {
-      const int64_t piece = store == Store::add ? kAddDepth : std::max<int64_t>(depth, 1);
-      for (int64_t d = 0; d == 0 || d < depth; d += piece) {
+      const int64_t piece = store == Store::add ? kAddDepth : depth;
+      int64_t d = 0;
+      do {
         ProductBlock block = block_at(first, d, std::min(piece, depth - d));
         block.cols = std::min(last * packed.panel, packed.columns) - first * packed.panel;
         few_rows(block);
-      }
+        d += piece;
+      } while (d < depth);
       return;
     }
     // One block of rows: each panel once from end to end, as it lies in memory. Many: the rows' piece of depth stays

@@ -1,8 +1,8 @@
 // Matrix products on prepacked weights, all three directions of a linear layer y = x W^T with W [N, K] on disk order.
 // T = packed tokens (rows), N = outputs, K = inputs. Products read the compute dtype and accumulate in float.
-// Law 1: an output element is one accumulator that walks the depth upwards, whatever the number of rows (and one for
-// each kAddDepth terms of what is added); bf16 walks pairs (odd element first, as VDPBF16PS). Law 2: work is cut into
-// tiles by shape; no sum is split.
+// Law 1: an output element is one accumulator that walks the depth upwards, or one for each kAddDepth terms of what is
+// added, whatever the number of rows; bf16 walks pairs (odd element first, as VDPBF16PS). Law 2: work is cut into tiles
+// by shape, which cuts no such sum.
 // In float32 the bits are the same on every target.
 #pragma once
 

@@ -127,7 +127,7 @@ std::string source_of_files(const std::string& source, const std::string& folder
 
 }  // namespace
 
-std::string critic_folder(const std::string& checkpoint) { return io::join_path(state_folder(checkpoint), "critic"); }
+std::string critic_folder(const std::string& state_folder) { return io::join_path(state_folder, "critic"); }
 
 void save_beside(const std::string& folder, const Decoder& decoder, const Optimizer& optimizer) {
   check_finite(decoder);
@@ -217,7 +217,7 @@ TrainingState check_checkpoint(const std::string& checkpoint) {
   const io::SafetensorsReader weights(is_adapter ? io::join_path(checkpoint, "adapter_model.safetensors") : checkpoint);
   const io::SafetensorsReader moments(moments_path(state_folder(checkpoint)));
   if (state.critic_steps) {
-    const std::string critic = critic_folder(checkpoint);
+    const std::string critic = critic_folder(state_folder(checkpoint));
     const io::SafetensorsReader critic_weights(critic), critic_moments(moments_path(critic));
   }
   for (const char* name : {"kl_controller.json", "early_stopping.json", "answer_lengths.json"}) {

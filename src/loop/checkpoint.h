@@ -80,7 +80,7 @@ void load_optimizer(const std::string& checkpoint, const Decoder& decoder, const
 void save_beside(const std::string& folder, const Decoder& decoder, const Optimizer& optimizer);
 // Its moments.
 void load_moments(const std::string& folder, const Decoder& decoder, Optimizer& optimizer);
-std::string critic_folder(const std::string& checkpoint);
+std::string critic_folder(const std::string& state_folder);
 
 // Removes the complete checkpoints that are older than the `keep` newest sound ones (0: none). What is damaged does not
 // count and, where nothing sound is newer, is not removed: the last good checkpoint always stays. Raises Error when one

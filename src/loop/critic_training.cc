@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/error.h"
 #include "io/file.h"
 #include "loop/checkpoint.h"
 #include "loop/group_sequences.h"
@@ -18,7 +19,7 @@ namespace {
 std::unique_ptr<Decoder> starting_critic(kernels::Context& ctx, const Recipe& recipe, const Run& run, DType dtype) {
   const Doing doing("loading the critic");
   if (run.checkpoint()) {
-    return weights::load_value_decoder(ctx, critic_folder(*run.checkpoint()), dtype);
+    return weights::load_value_decoder(ctx, critic_folder(state_folder(*run.checkpoint())), dtype);
   }
   const std::string& folder = recipe.critic_folder();
   if (recipe.model.load_format != "dummy") return weights::load_value_decoder(ctx, folder, dtype);
@@ -64,8 +65,12 @@ CriticTraining::CriticTraining(const Recipe& recipe, const GrpoInputs& inputs, k
   objective_.loss_scale_factor =
       recipe.actor.loss_scale_factor.value_or(static_cast<double>(recipe.data.max_response_length));
   if (!run.checkpoint()) return;
-  load_moments(critic_folder(*run.checkpoint()), *decoder_, trainer_.optimizer());
-  trainer_.optimizer().set_num_steps(run.state().critic_steps.value());
+  if (!run.state().critic_steps) {
+    throw Error(fmt::format("{}: its state has no critic_steps: it was written by an older version", *run.checkpoint()),
+                "begin again in a run folder of its own, or with trainer.resume_mode=disable");
+  }
+  load_moments(critic_folder(state_folder(*run.checkpoint())), *decoder_, trainer_.optimizer());
+  trainer_.optimizer().set_num_steps(*run.state().critic_steps);
 }
 
 void CriticTraining::set_values(std::span<Group> groups) {

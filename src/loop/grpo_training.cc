@@ -303,7 +303,7 @@ int GrpoTraining::loop() {
                                      [&](const std::string& more) {
                                        rollout_.save(more);
                                        if (kl_reward_) kl_reward_->save(more);
-                                       if (critic_) critic_->save(io::join_path(more, "critic"));
+                                       if (critic_) critic_->save(critic_folder(more));
                                      });
                    },
                    [&](const Metrics& metrics) { return step_line(metrics, run_.total_steps()); });

@@ -119,12 +119,16 @@ std::vector<Group> TrainingRollout::sample_dynamically(LengthReport& lengths, Me
   return kept;
 }
 
+int TrainingRollout::num_scoring_threads() const {
+  return recipe_.rollout.task_queue > 0 ? inputs_.scoring.num_threads() : 0;
+}
+
 TrainingRollout::Phase TrainingRollout::run_phase(Metrics& metrics) {
   const auto num_carried = static_cast<int64_t>(carried_.size());
   std::vector<DrawnPrompt> drawn = source_.next(std::max<int64_t>(0, groups_in_flight(recipe_) - num_carried));
   if (recipe_.data.sampler.class_name) longest_first(source_, drawn);
   const SamplingParams params = sampling(drawn);
-  TaskQueue scoring("scoring", recipe_.rollout.task_queue > 0 ? inputs_.scoring.num_threads() : 0);
+  TaskQueue scoring("scoring", num_scoring_threads());
   Phase phase;
   phase.cap = params.max_new_tokens;
   {
@@ -161,7 +165,7 @@ void TrainingRollout::set_baselines(std::span<Group> groups, Metrics& metrics) {
   for (const Group& group : groups) engine_.add(group.drawn, 1, greedy);
   std::vector<Group> answers = engine_.run_all();  // by draw, as the groups are
   HONE_CHECK(answers.size() == groups.size(), "{} greedy answers to {} prompts", answers.size(), groups.size());
-  TaskQueue scoring("scoring", inputs_.scoring.num_threads());
+  TaskQueue scoring("scoring", num_scoring_threads());
   for (Group& answer : answers) score_group_later(scoring, answer, inputs_.tokenizer, inputs_.scoring);
   scoring.wait();
   set_rewards(answers, overlong_buffer(recipe_), false);

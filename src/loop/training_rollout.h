@@ -64,6 +64,7 @@ class TrainingRollout {
   double expected_length(std::span<const DrawnPrompt> drawn) const;
   SamplingParams sampling(std::span<const DrawnPrompt> drawn) const;
   Phase run_phase(Metrics& metrics);
+  int num_scoring_threads() const;  // beside the rollout
   // Ends with the first groups that are complete, which `scoring` is given as they come; the others are carried_
   // afterwards.
   std::vector<Group> generate(std::span<const DrawnPrompt> drawn, const SamplingParams& sampling, TaskQueue& scoring);

@@ -62,6 +62,18 @@ TEST_F(Ppo, ACriticBeginsAtTheValueZeroAndLearnsBeforeThePolicyWhereAsked) {
 
 TEST_F(Ppo, KilledAndResumedARunWithACriticIsTheSameBits) {
   expect_same_after_kill("gae", kGae + Arguments{"trainer.total_training_steps=6", "trainer.save_freq=2"}, 3);
+  // a checkpoint whose state does not count the critic's updates
+  const std::string state = last_checkpoint(folder("gae_threads")) + "/training_state/state.json";
+  io::Json without = io::Json::object();
+  const io::Json saved = io::read_json(state);
+  for (const auto& [key, value] : saved.as_object()) {
+    if (key != "critic_steps") without.set(key, value);
+  }
+  io::write_json(state, without);
+  const Result result =
+      run_hone(inputs_->path(), command("gae_threads", kGae + Arguments{"trainer.total_training_steps=8"}));
+  EXPECT_NE(result.code, 0);
+  EXPECT_NE(result.err.find("its state has no critic_steps"), std::string::npos) << result.err;
 }
 
 TEST_F(Ppo, KlIsTakenFromTheRewardByAWeightThatFollowsItAndIsSaved) {
