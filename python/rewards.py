@@ -132,13 +132,6 @@ def check_row(request):
     return {}
 
 
-def _ground_truth(request, row):
-    model = row.get("reward_model")
-    if isinstance(model, dict) and "ground_truth" in model:
-        return model["ground_truth"]
-    return request["ground_truth"]
-
-
 def _one_arguments(request, i):
     row = json.loads(request["row"]) if request["row"] is not None else {}  # anew: functions change what they get
     extra_info = row.get("extra_info")
@@ -150,7 +143,7 @@ def _one_arguments(request, i):
     return {
         "data_source": request["data_source"],
         "solution_str": request["answers"][i],
-        "ground_truth": _ground_truth(request, row),
+        "ground_truth": json.loads(request["ground_truth"]),
         "extra_info": extra_info,
     }
 

@@ -136,8 +136,8 @@ struct DataMakeArgs {
   std::string task, out;
   uint64_t seed = 1;
   int64_t train = 0, held_out = 0, sft = 0;  // 0: the task's own
-  int digits = 3;
-  std::string difficulty;  // empty: the task's own
+  std::optional<int> digits;                 // of arithmetic: another name of its difficulty
+  std::string difficulty;                    // empty: the task's own
 };
 int run_data_make(const DataMakeArgs& args);
 

@@ -1,8 +1,5 @@
 #include "cli/custom_reward.h"
 
-#include <algorithm>
-#include <thread>
-
 #include "core/error.h"
 #include "io/file.h"
 #include "reward/python_scorer.h"
@@ -47,7 +44,7 @@ std::shared_ptr<OutsideScorer> custom_scorer(const CustomRewardArgs& args, uint6
   PythonScorerOptions options;
   set_place(args.function, options);
   options.kwargs = named_values(args.arguments);
-  options.num_workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
+  options.num_workers = default_scoring_workers();
   options.seconds = args.timeout;
   options.seed = seed;
   auto scorer = std::make_shared<PythonScorer>(std::move(options));

@@ -16,18 +16,21 @@ void set_sizes(const DataMakeArgs& args, TaskSizes& sizes) {
   if (args.sft > 0) sizes.sft = args.sft;
 }
 
-// Options of a task with a difficulty: the task's own where the command line says nothing.
+// The task's own where the command line says nothing.
 template <class Options>
 Options options_of(const DataMakeArgs& args) {
   Options options;
   set_sizes(args, options.sizes);
   options.seed = args.seed;
+  if constexpr (requires { options.difficulty; }) {
+    if (!args.difficulty.empty()) options.difficulty = parse_difficulty(args.difficulty);
+  }
   return options;
 }
 
 Task make_arithmetic_of(const DataMakeArgs& args) {
   auto options = options_of<ArithmeticOptions>(args);
-  options.digits = args.digits;
+  if (args.digits) options.digits = *args.digits;
   if (!args.difficulty.empty()) {
     const DifficultyRange range = parse_difficulty(args.difficulty);
     check_difficulty("arithmetic", range, 9);
@@ -41,29 +44,11 @@ Task make_arithmetic_of(const DataMakeArgs& args) {
   return task;
 }
 
-Task make_countdown_of(const DataMakeArgs& args) {
-  auto options = options_of<CountdownOptions>(args);
-  if (!args.difficulty.empty()) options.difficulty = parse_difficulty(args.difficulty);
-  return make_countdown(options);
-}
-
-Task make_sorting_of(const DataMakeArgs& args) {
-  auto options = options_of<SortingOptions>(args);
-  if (!args.difficulty.empty()) options.difficulty = parse_difficulty(args.difficulty);
-  return make_sorting(options);
-}
-
-Task make_word_problems_of(const DataMakeArgs& args) {
-  auto options = options_of<WordProblemOptions>(args);
-  if (!args.difficulty.empty()) options.difficulty = parse_difficulty(args.difficulty);
-  return make_word_problems(options);
-}
-
 Task make_task(const DataMakeArgs& args) {
   if (args.task == "arithmetic") return make_arithmetic_of(args);
-  if (args.task == "countdown") return make_countdown_of(args);
-  if (args.task == "sorting") return make_sorting_of(args);
-  if (args.task == "word_problems") return make_word_problems_of(args);
+  if (args.task == "countdown") return make_countdown(options_of<CountdownOptions>(args));
+  if (args.task == "sorting") return make_sorting(options_of<TaskOptions>(args));
+  if (args.task == "word_problems") return make_word_problems(options_of<TaskOptions>(args));
   throw Error(fmt::format("'{}' is no task", args.task), "arithmetic, countdown, sorting or word_problems");
 }
 
@@ -72,6 +57,9 @@ Task make_task(const DataMakeArgs& args) {
 int run_data_make(const DataMakeArgs& args) {
   for (const int64_t size : {args.train, args.held_out, args.sft}) {
     if (size < 0 || size > 10'000'000) throw Error(fmt::format("sizes: expected 0 to 10000000, found {}", size));
+  }
+  if (args.digits && (args.task != "arithmetic" || !args.difficulty.empty())) {
+    throw Error("--digits: expected for arithmetic alone, and not beside --difficulty");
   }
   const Task task = make_task(args);
   write_task(args.out, task);

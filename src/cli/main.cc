@@ -278,7 +278,7 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   m->add_option("--train", a.data.train, "prompts for RL (0: the task's own number)");
   m->add_option("--held-out", a.data.held_out, "held-out prompts (0: the task's own number)");
   m->add_option("--sft", a.data.sft, "worked examples for SFT (0: the task's own number)");
-  m->add_option("--digits", a.data.digits, "arithmetic: digits of the operands")->capture_default_str();
+  m->add_option("--digits", a.data.digits, "arithmetic: digits of the operands (3 when not given)");
   m->add_option("--difficulty", a.data.difficulty,
                 "word_problems: steps, 1 to 3; countdown, sorting: 1 to 4; arithmetic: digits; one number, or a range "
                 "as 1-3");

@@ -69,6 +69,7 @@ Prompt prompt_of(const Place& place, const AnswerRow& row, const io::Json& json)
     prompt.text = input->as_string();
   prompt.data_source = row.data_source;
   prompt.ground_truth = row.ground_truth;
+  prompt.truth = row.truth;
   prompt.file = place.file;
   prompt.line = place.line;
   prompt.row = json.dump();

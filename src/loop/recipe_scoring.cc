@@ -1,8 +1,6 @@
 #include "loop/recipe_scoring.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <thread>
 
 #include "core/error.h"
 #include "reward/code_scorer.h"
@@ -68,8 +66,7 @@ void add_custom_scorer_fields(config::Schema& s, RewardRecipe& r) {
 namespace {
 
 int num_workers(const RewardRecipe& reward) {
-  const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  return static_cast<int>(reward.num_workers.value_or(std::min<int64_t>(cores, 8)));
+  return static_cast<int>(reward.num_workers.value_or(default_scoring_workers()));
 }
 
 std::shared_ptr<OutsideScorer> custom_scorer(const Recipe& recipe) {

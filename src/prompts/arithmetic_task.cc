@@ -43,7 +43,7 @@ Task make_arithmetic(const ArithmeticOptions& options) {
                     .ground_truth = result,
                     .operands = {std::min(a, b), std::max(a, b)}};
   };
-  return build_task("hone/arithmetic", options.sizes, options.seed, make);
+  return build_task({.data_source = "hone/arithmetic"}, options.sizes, options.seed, make);
 }
 
 void write_arithmetic_tokenizer(const std::string& folder) {

@@ -94,9 +94,17 @@ void ChatRowReader::end_file() {
   num_without_template_ = 0;
 }
 
-io::Json with_answer(const io::Json& messages, const std::string& answer) {
+io::Json user_message(const std::string& text) {
+  return io::Json::array({io::Json::object({{"role", "user"}, {"content", text}})});
+}
+
+io::Json with_answer(const io::Json& messages, const io::Json& answer) {
   io::Json all = messages;
-  all.push_back(io::Json::object({{"role", "assistant"}, {"content", answer}}));
+  if (answer.is_array()) {
+    for (const io::Json& message : answer.as_array()) all.push_back(message);
+  } else {
+    all.push_back(io::Json::object({{"role", "assistant"}, {"content", answer}}));
+  }
   return all;
 }
 

@@ -54,7 +54,9 @@ class ChatRowReader {
   std::string first_place_, first_key_;
 };
 
-// The messages with an assistant's answer behind them.
-io::Json with_answer(const io::Json& messages, const std::string& answer);
+// A conversation of one message.
+io::Json user_message(const std::string& text);
+// The messages with an answer behind them: an assistant's text, or messages.
+io::Json with_answer(const io::Json& messages, const io::Json& answer);
 
 }  // namespace hone

@@ -112,7 +112,7 @@ Task make_countdown(const CountdownOptions& options) {
     std::sort(item.operands.begin(), item.operands.end());
     return item;
   };
-  return build_task("hone/countdown", options.sizes, options.seed, make);
+  return build_task({.data_source = "hone/countdown"}, options.sizes, options.seed, make);
 }
 
 }  // namespace hone

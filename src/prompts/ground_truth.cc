@@ -1,5 +1,7 @@
 #include "prompts/ground_truth.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "prompts/row_fields.h"
 
@@ -23,7 +25,7 @@ const io::Json* find_along(const io::Json& row, const std::string& key) {
 
 std::string choose_key(const io::Json& row, const std::string& key) {
   if (!key.empty()) return key;
-  if (row.find("reward_model") != nullptr) return kVerlKey;
+  if (present_field(row, "reward_model") != nullptr) return kVerlKey;
   for (const char* usual : {"ground_truth", "answer", "solution"}) {
     if (present_field(row, usual) != nullptr) return usual;
   }
@@ -39,6 +41,11 @@ const io::Json* last_content(const io::Json& value) {
 }
 
 }  // namespace
+
+const io::Json* find_ground_truth_field(const io::Json& row, const std::string& key) {
+  const io::Json* truth = find_along(row, choose_key(row, key));
+  return truth == nullptr || truth->is_null() ? nullptr : truth;
+}
 
 std::string find_ground_truth(const io::Json& row, const std::string& key) {
   const std::string name = choose_key(row, key);

@@ -1,6 +1,7 @@
 #include "prompts/preparation.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -10,6 +11,9 @@
 #include "core/error.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
+#include "prompts/chat_rows.h"
+#include "prompts/ground_truth.h"
+#include "prompts/row_fields.h"
 #include "prompts/row_file.h"
 #include "prompts/word_problem_task.h"
 
@@ -33,7 +37,7 @@ struct RawRow {
 
   const Json& field(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
-      if (const Json* found = json.find(name); found != nullptr && !found->is_null()) return *found;
+      if (const Json* found = present_field(json, name)) return *found;
     }
     throw Error(fmt::format("{} is missing", *names.begin()));
   }
@@ -53,7 +57,7 @@ struct RawRow {
 Json verl_row(const char* data_source, const std::string& question, const char* ability, const char* style,
               const std::string& ground_truth, Json extra_info) {
   return Json::object({{"data_source", data_source},
-                       {"prompt", Json::array({Json::object({{"role", "user"}, {"content", question}})})},
+                       {"prompt", user_message(question)},
                        {"ability", ability},
                        {"reward_model", Json::object({{"style", style}, {"ground_truth", ground_truth}})},
                        {"extra_info", std::move(extra_info)}});
@@ -122,8 +126,7 @@ Json prepare_deepscaler(const RawRow& row) {
 Json checked_verl_row(const RawRow& row) {
   row.text({"data_source"});
   if (!row.field({"prompt"}).is_array()) throw Error("prompt: expected a list of messages");
-  const Json* truth = row.field({"reward_model"}).find("ground_truth");
-  if (truth == nullptr || truth->is_null()) throw Error("reward_model.ground_truth is missing");
+  find_ground_truth(row.json, "reward_model.ground_truth");  // raises Error for what no run would take
   return row.json;
 }
 
@@ -160,7 +163,8 @@ const Preparation& find_preparation(const std::string& name) {
 }
 
 bool holds_rows(const std::filesystem::path& path) {
-  const std::string end = path.extension().string();
+  const std::string end = path.extension().string(), name = path.filename().string();
+  if (name == "dataset_infos.json" || name == "dataset_info.json") return false;  // the Hub's, about the rows
   return end == ".jsonl" || end == ".json" || end == ".parquet";
 }
 
@@ -190,10 +194,31 @@ std::vector<std::string> files_of_inputs(const std::vector<std::string>& inputs)
   return all;
 }
 
+// Cut at what is no letter, so that "contest" is not "test".
+std::vector<std::string> words_of(const std::string& name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  return words;
+}
+
+// By the file's name, else by its folder's, as the Hub has them. Raises Error for the rows of another split.
 std::string split_of(const std::string& file, const char* otherwise) {
-  const std::string name = std::filesystem::path(file).filename().string();
-  if (name.find("test") != std::string::npos) return "test";
-  return name.find("train") != std::string::npos ? "train" : otherwise;
+  const std::filesystem::path path(file);
+  for (const std::filesystem::path& part : {path.filename(), path.parent_path().filename()}) {
+    for (const std::string& word : words_of(part.string())) {
+      if (word == "test" || word == "train") return word;
+      if (word == "validation" || word == "valid" || word == "val" || word == "dev") {
+        throw Error(fmt::format("{}: expected a file of train or test rows, found one of {}", file, word));
+      }
+    }
+  }
+  return otherwise;
 }
 
 // One of the files that are written.
@@ -205,15 +230,6 @@ struct Half {
 };
 
 }  // namespace
-
-const std::vector<std::string>& preparations() {
-  static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names;
-    for (const Preparation& one : kPreparations) names.emplace_back(one.name);
-    return names;
-  }();
-  return kNames;
-}
 
 std::vector<PreparedFile> prepare_data(const std::string& name, const std::vector<std::string>& inputs,
                                        const std::string& folder) {

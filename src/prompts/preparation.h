@@ -13,9 +13,6 @@
 
 namespace hone {
 
-// Their names.
-const std::vector<std::string>& preparations();
-
 struct PreparedFile {
   std::string path;
   int64_t num_rows = 0, num_repeated = 0;  // repeated prompts are left out
@@ -23,8 +20,8 @@ struct PreparedFile {
 
 // Reads the files of `inputs` (of a folder those of its own, or of data/ in it, by name), which are those of the set as
 // published: JSONL, a JSON list, or Parquet. Writes FOLDER/train.jsonl and FOLDER/test.jsonl: a file belongs to that
-// half whose name is in its own, else to the half that the set mostly is. Raises FaultError with every row that cannot
-// be prepared, and writes nothing then.
+// half whose name is a word of its own or of its folder's, else to the half that the set mostly is; rows of validation
+// are refused. Raises FaultError with every row that cannot be prepared, and writes nothing then.
 std::vector<PreparedFile> prepare_data(const std::string& name, const std::vector<std::string>& inputs,
                                        const std::string& folder);
 

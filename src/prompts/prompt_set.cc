@@ -13,13 +13,6 @@ namespace hone {
 
 namespace {
 
-// What a function of the user is given as the ground truth where there is none of the usual form.
-std::string whatever_truth(const io::Json& row) {
-  const io::Json* model = row.find("reward_model");
-  const io::Json* truth = model == nullptr ? nullptr : model->find("ground_truth");
-  return truth == nullptr || truth->is_null() ? "" : truth->dump();
-}
-
 class PromptReader {
  public:
   PromptReader(const PromptSetOptions& options, const Tokenizer& tokenizer, io::Faults& faults)
@@ -41,15 +34,14 @@ class PromptReader {
   void read_row(const std::string& file, const io::JsonRow& row) {
     const std::string place = row_place(file, row);
     const std::string* data_source = read_data_source(row, place);
-    const auto ground_truth = read_ground_truth(row, place);
     Prompt prompt;
+    const bool has_truth = read_ground_truth(row, place, prompt);
     prompt.file = file;
     prompt.line = row.line;
     auto ids = read_prompt(row, prompt.text, place);
     if (ids && !take_ids(prompt, std::move(*ids), place)) return;
-    if (data_source == nullptr || !ground_truth) return;
+    if (data_source == nullptr || !has_truth) return;
     prompt.data_source = *data_source;
-    prompt.ground_truth = *ground_truth;
     if (options_.keep_rows) prompt.row = row.value.dump();
     set_.prompts.push_back(std::move(prompt));
   }
@@ -64,34 +56,40 @@ class PromptReader {
   std::optional<std::vector<int32_t>> read_prompt(const io::JsonRow& row, std::string& text, const std::string& place) {
     const std::string& key = options_.prompt_key;
     if (const io::Json* field = row.value.find(key); field != nullptr && field->is_array()) {
-      std::optional<ChatIds> chat = chat_.prompt(row.value, *field, key, place);
-      if (!chat) return {};
-      text = std::move(chat->text);
-      return std::move(chat->ids);
+      return read_chat(row, *field, text, place);
     }
     const std::string* plain = text_field(row, key, place, faults_);
     if (plain == nullptr) return {};
     text = options_.prompt_suffix.empty() ? *plain : *plain + " " + options_.prompt_suffix;
-    if (options_.text_as_message) {
-      const io::Json message = io::Json::object({{"role", "user"}, {"content", text}});
-      std::optional<ChatIds> chat = chat_.prompt(row.value, io::Json::array({message}), key, place);
-      if (!chat) return {};
-      text = std::move(chat->text);
-      return std::move(chat->ids);
-    }
+    if (options_.text_as_message) return read_chat(row, user_message(text), text, place);
     auto ids = encode_field(tokenizer_, text, key, place, faults_);
     if (ids) tokenizer_.add_prefix(*ids);
     return ids;
   }
 
-  std::optional<std::string> read_ground_truth(const io::JsonRow& row, const std::string& place) {
-    try {
-      return find_ground_truth(row.value, options_.answer_key);
-    } catch (const Error& error) {
-      if (options_.keep_rows) return whatever_truth(row.value);
-      faults_.add(fmt::format("{}: {}", place, error.what()));
-      return {};
+  std::optional<std::vector<int32_t>> read_chat(const io::JsonRow& row, const io::Json& messages, std::string& text,
+                                                const std::string& place) {
+    std::optional<ChatIds> chat = chat_.prompt(row.value, messages, options_.prompt_key, place);
+    if (!chat) return {};
+    text = std::move(chat->text);
+    return std::move(chat->ids);
+  }
+
+  // False when it is at fault. A function of the user may do without one where no field is named.
+  bool read_ground_truth(const io::JsonRow& row, const std::string& place, Prompt& prompt) {
+    const io::Json* field = find_ground_truth_field(row.value, options_.answer_key);
+    if (options_.keep_rows) prompt.truth = field == nullptr ? "\"\"" : field->dump();
+    if (options_.keep_rows && options_.answer_key.empty()) {
+      prompt.ground_truth = field == nullptr ? "" : field->is_string() ? field->as_string() : field->dump();
+      return true;
     }
+    try {
+      prompt.ground_truth = find_ground_truth(row.value, options_.answer_key);
+    } catch (const Error& error) {
+      faults_.add(fmt::format("{}: {}", place, error.what()));
+      return false;
+    }
+    return true;
   }
 
   // False when the row is to be left out for its length.
@@ -146,6 +144,7 @@ uint64_t data_hash(const std::vector<Prompt>& prompts, const std::vector<int32_t
     hash.add(prompt.ids);
     hash.add(prompt.data_source);
     hash.add(prompt.ground_truth);
+    if (!prompt.row.empty()) hash.add(prompt.row);
   }
   return hash.value();
 }

@@ -19,7 +19,8 @@ class RowChoice {
   bool next();
 
  private:
-  std::optional<std::vector<bool>> chosen_;  // of each row; nothing: all
+  std::optional<size_t> first_;              // so many of the first rows
+  std::optional<std::vector<bool>> chosen_;  // of each row; neither: all
   size_t row_ = 0;
 };
 

@@ -54,7 +54,7 @@ int64_t count_rows(const std::string& path) {
   if (path.ends_with(".parquet")) return count_parquet_rows(path);
   if (!path.ends_with(".json")) return io::count_jsonl_rows(path);
   const std::string text = io::read_file(path);
-  if (!is_list(text)) return io::count_jsonl_rows(path);
+  if (!is_list(text)) return io::count_jsonl_rows(path);  // of lines
   return static_cast<int64_t>(io::parse_json(text, path).as_array().size());
 }
 

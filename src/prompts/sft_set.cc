@@ -14,12 +14,6 @@ namespace {
 
 constexpr const char* kCompletion = "completion";
 
-io::Json joined(const io::Json& messages, const io::Json& more) {
-  io::Json all = messages;
-  for (const io::Json& message : more.as_array()) all.push_back(message);
-  return all;
-}
-
 int64_t length(const SftExample& example) {
   return static_cast<int64_t>(example.prompt_ids.size() + example.response_ids.size());
 }
@@ -81,24 +75,27 @@ class ExampleReader {
     const io::Json* prompt = row.value.find(options_.prompt_key);
     const bool is_chat = prompt != nullptr && prompt->is_array();
     const std::string* text = is_chat ? nullptr : text_field(row, options_.prompt_key, place, faults_);
-    const std::string response_key = key_of_response(row.value);
-    if (const io::Json* field = row.value.find(response_key); is_chat && field != nullptr && field->is_array()) {
-      return chat_.example(row.value, joined(*prompt, *field), options_.prompt_key, place);
+    const std::string key = key_of_response(row.value);
+    if (const io::Json* field = row.value.find(key); is_chat && field != nullptr && field->is_array()) {
+      return chat_.example(row.value, with_answer(*prompt, *field), options_.prompt_key, place);
     }
-    const std::string* response = text_field(row, response_key, place, faults_);
+    const std::string* response = text_field(row, key, place, faults_);
     if (response == nullptr || (!is_chat && text == nullptr)) return {};
     if (is_chat) return chat_.example(row.value, with_answer(*prompt, *response), options_.prompt_key, place);
-    return encode(*text, *response, place);
+    return encode(*text, key, *response, place);
   }
 
+  // TRL's completion stands in for the usual name, not for one that the user gave.
   std::string key_of_response(const io::Json& row) const {
-    const bool is_trl = present_field(row, options_.response_key) == nullptr && present_field(row, kCompletion);
+    const bool is_trl = options_.response_key == SftSetOptions().response_key &&
+                        present_field(row, options_.response_key) == nullptr && present_field(row, kCompletion);
     return is_trl ? kCompletion : options_.response_key;
   }
 
-  std::optional<SftExample> encode(const std::string& prompt, const std::string& response, const std::string& place) {
+  std::optional<SftExample> encode(const std::string& prompt, const std::string& response_key,
+                                   const std::string& response, const std::string& place) {
     auto prompt_ids = encode_field(tokenizer_, prompt, options_.prompt_key, place, faults_);
-    auto response_ids = encode_field(tokenizer_, response, options_.response_key, place, faults_);
+    auto response_ids = encode_field(tokenizer_, response, response_key, place, faults_);
     if (!prompt_ids || !response_ids) return {};
     tokenizer_.add_prefix(*prompt_ids);
     response_ids->push_back(end_id_);

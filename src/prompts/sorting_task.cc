@@ -50,7 +50,7 @@ const char* order_name(bool words, bool falling) {
 
 }  // namespace
 
-Task make_sorting(const SortingOptions& options) {
+Task make_sorting(const TaskOptions& options) {
   check_difficulty("sorting", options.difficulty, std::size(kSizes));
   const auto make = [&](Dice& dice, int64_t index) -> std::optional<TaskItem> {
     const int difficulty = options.difficulty.of_item(index);
@@ -78,9 +78,7 @@ Task make_sorting(const SortingOptions& options) {
         .difficulty = difficulty,
         .operands = std::move(operands)};
   };
-  Task task = build_task("hone/sorting", options.sizes, options.seed, make);
-  task.chat = true;
-  return task;
+  return build_task({.data_source = "hone/sorting", .chat = true}, options.sizes, options.seed, make);
 }
 
 }  // namespace hone

@@ -3,21 +3,15 @@
 //   response  <answer>3, 12, 40</answer>
 #pragma once
 
-#include <cstdint>
-
 #include "prompts/task.h"
 
 namespace hone {
 
-struct SortingOptions {
-  // 1: 3 or 4 numbers to 99, or words    2: 5 or 6, to 999    3: 7 to 9, from -999 to 999    4: 10 to 14, the same
-  DifficultyRange difficulty = {1, 3};
-  TaskSizes sizes = {.train = 4096, .val = 512, .sft = 2048};
-  uint64_t seed = 1;
-};
+// Difficulty 1: 3 or 4 numbers to 99, or words   2: 5 or 6, to 999   3: 7 to 9, from -999 to 999   4: 10 to 14, the
+// same.
 
 // The items of a list differ from each other. Lists of the same items, in whatever order and direction, count as the
 // same.
-Task make_sorting(const SortingOptions& options);
+Task make_sorting(const TaskOptions& options);
 
 }  // namespace hone

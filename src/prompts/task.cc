@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
+#include "prompts/chat_rows.h"
 
 namespace hone {
 
@@ -58,7 +59,7 @@ namespace {
 
 Json prompt_of(const Task& task, const TaskItem& item) {
   if (!task.chat) return item.prompt;
-  return Json::array({Json::object({{"role", "user"}, {"content", item.prompt}})});
+  return user_message(item.prompt);
 }
 
 void write_prompts(const std::string& path, const Task& task, const char* split, const std::vector<TaskItem>& items) {

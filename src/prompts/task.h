@@ -26,6 +26,13 @@ DifficultyRange parse_difficulty(const std::string& text);
 // Raises Error when the range is not within 1 to `most`.
 void check_difficulty(const char* task, const DifficultyRange& range, int most);
 
+// Options of a task that has nothing but a difficulty.
+struct TaskOptions {
+  DifficultyRange difficulty = {1, 3};
+  TaskSizes sizes = {.train = 4096, .val = 512, .sft = 2048};
+  uint64_t seed = 1;
+};
+
 struct TaskItem {
   std::string prompt;
   std::string response;  // a right answer
@@ -37,7 +44,7 @@ struct TaskItem {
 struct Task {
   std::string data_source;
   bool chat = false;  // prompts are written as a message of the user
-  std::vector<TaskItem> train, val, sft;
+  std::vector<TaskItem> train = {}, val = {}, sft = {};
 };
 
 // Random numbers of one attempt to make an item.

@@ -6,18 +6,16 @@
 
 namespace hone {
 
-Task build_task(const std::string& data_source, const TaskSizes& sizes, uint64_t seed,
+Task build_task(Task task, const TaskSizes& sizes, uint64_t seed,
                 const std::function<std::optional<TaskItem>(Dice& dice, int64_t index)>& make) {
   constexpr uint64_t kAttemptsPerItem = 200;
-  Task task;
-  task.data_source = data_source;
   std::set<std::vector<int64_t>> seen;
   const uint64_t max_attempts = kAttemptsPerItem * static_cast<uint64_t>(sizes.total());
   int64_t index = 0;
   for (uint64_t attempt = 0; index < sizes.total(); ++attempt) {
     if (attempt == max_attempts) {
-      throw Error(fmt::format("{}: only {} items with different operands found, {} are asked for", data_source, index,
-                              sizes.total()),
+      throw Error(fmt::format("{}: only {} items with different operands found, {} are asked for", task.data_source,
+                              index, sizes.total()),
                   "ask for fewer items, or for larger or more operands");
     }
     Dice dice(seed, attempt);

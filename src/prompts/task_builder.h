@@ -11,8 +11,8 @@
 namespace hone {
 
 // make(dice, index) gives item `index` of the whole, or nothing when this attempt led nowhere. Held-out items come
-// first. Raises Error when there are too few different operands.
-Task build_task(const std::string& data_source, const TaskSizes& sizes, uint64_t seed,
+// first. `task` says what it is and has no items. Raises Error when there are too few different operands.
+Task build_task(Task task, const TaskSizes& sizes, uint64_t seed,
                 const std::function<std::optional<TaskItem>(Dice& dice, int64_t index)>& make);
 
 }  // namespace hone

@@ -104,7 +104,7 @@ std::optional<std::string> fill(std::string_view text, Numbers& numbers, const W
 
 }  // namespace
 
-Task make_word_problems(const WordProblemOptions& options) {
+Task make_word_problems(const TaskOptions& options) {
   check_difficulty("word_problems", options.difficulty, 3);
   const std::vector<WordProblemScenario>& scenarios = word_problem_scenarios();
   const auto make = [&](Dice& dice, int64_t index) -> std::optional<TaskItem> {
@@ -130,9 +130,7 @@ Task make_word_problems(const WordProblemOptions& options) {
                     .difficulty = steps,
                     .operands = std::move(operands)};
   };
-  Task task = build_task("hone/word_problems", options.sizes, options.seed, make);
-  task.chat = true;
-  return task;
+  return build_task({.data_source = "hone/word_problems", .chat = true}, options.sizes, options.seed, make);
 }
 
 }  // namespace hone

@@ -5,20 +5,14 @@
 //             #### 17
 #pragma once
 
-#include <cstdint>
-
 #include "prompts/task.h"
 
 namespace hone {
 
-struct WordProblemOptions {
-  DifficultyRange difficulty = {1, 3};  // steps of a problem, 1 to 3
-  TaskSizes sizes = {.train = 4096, .val = 512, .sft = 2048};
-  uint64_t seed = 1;
-};
+// Difficulty: steps of a problem, 1 to 3.
 
 // Items with the same story and the same numbers count as the same, whatever the names and things.
-Task make_word_problems(const WordProblemOptions& options);
+Task make_word_problems(const TaskOptions& options);
 
 // What verl's preparation of GSM8K puts behind a question.
 inline constexpr const char* kHashesInstruction =

@@ -11,6 +11,7 @@ namespace hone {
 
 struct AnswerRow {
   std::string data_source, text, ground_truth;  // data_source may be empty
+  std::string truth;                            // the ground truth as JSON; empty where there is none
   FinishReason finish = FinishReason::end;
   std::optional<double> recorded_score, recorded_acc;
 

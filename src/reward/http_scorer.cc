@@ -61,8 +61,6 @@ Reply post(const HttpScorerOptions& options, const std::string& server, const st
 
 io::Json question_of(const Prompt& prompt, const Answer& answer) {
   const io::Json row = prompt.row.empty() ? io::Json::object() : io::parse_json(prompt.row, prompt.file);
-  const io::Json* model = row.find("reward_model");
-  const io::Json* truth = model != nullptr ? model->find("ground_truth") : nullptr;
   const io::Json* info = row.find("extra_info");
   io::Json extra_info = info != nullptr && info->is_object() ? *info : io::Json::object();
   extra_info.set("finish_reason", name(answer.finish));
@@ -70,7 +68,7 @@ io::Json question_of(const Prompt& prompt, const Answer& answer) {
   io::Json question = io::Json::object();
   question.set("data_source", prompt.data_source);
   question.set("solution_str", answer.text);
-  question.set("ground_truth", truth != nullptr ? *truth : io::Json(prompt.ground_truth));
+  question.set("ground_truth", json_truth(prompt));
   question.set("extra_info", std::move(extra_info));
   return question;
 }

@@ -91,7 +91,8 @@ Score scored(HttpScorer& scorer) {
   prompt.data_source = "mine";
   prompt.ground_truth = "7";
   prompt.file = "rows.jsonl";
-  prompt.row = R"({"reward_model":{"ground_truth":[7]},"extra_info":{"index":5}})";
+  prompt.truth = "[7]";
+  prompt.row = R"({"extra_info":{"index":5}})";
   const Answer answer{"mine", "it is \"7\"", "7", FinishReason::length, 3};
   return scorer.score(prompt, 0, {&answer, 1}).front();
 }

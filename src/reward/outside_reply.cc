@@ -28,6 +28,10 @@ std::vector<ScoreExtra> extras_of(const io::Json& list) {
 
 }  // namespace
 
+io::Json json_truth(const Prompt& prompt) {
+  return prompt.truth.empty() ? io::Json(prompt.ground_truth) : io::parse_json(prompt.truth, prompt.file);
+}
+
 Score outside_score(const io::Json& reply) {
   try {
     Score score;

@@ -2,6 +2,7 @@
 // run. What goes wrong with an answer out there makes its score absent, with the reason, and never ends the run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/team.h"
 #include "records/prompt.h"
 #include "records/trajectory.h"
 #include "reward/answer.h"
@@ -17,6 +19,9 @@ namespace hone {
 
 // Reason of a score that is withheld on purpose: nobody needs to be told.
 inline constexpr std::string_view kWithheld = "the scorer gave none";
+
+// Processes or requests at once where nobody says how many: one for each core, at most 8.
+inline int default_scoring_workers() { return std::min(num_cores(), 8); }
 
 class OutsideScorer {
  public:

@@ -106,7 +106,7 @@ std::vector<Score> PythonScorer::score_together(const Prompt& prompt, uint64_t d
   question.set("answers", std::move(texts));
   question.set("samples", std::move(samples));
   question.set("data_source", prompt.data_source);
-  question.set("ground_truth", prompt.ground_truth);
+  question.set("ground_truth", json_truth(prompt).dump());
   question.set("row", prompt.row.empty() ? io::Json() : io::Json(prompt.row));
   question.set("prompt", prompt.text);
   question.set("prompt_key", options_.prompt_key);
