@@ -256,11 +256,16 @@ HttpServer::HttpServer(const HttpOptions& options, HttpServer::Handler handler, 
     : server_(std::make_unique<Server>(options, std::move(handler), std::move(refuse))) {}
 HttpServer::~HttpServer() = default;
 int HttpServer::port() const { return server_->port(); }
-void HttpServer::run() { server_->listen_after_bind(); }
+void HttpServer::run() {
+  server_->listen_after_bind();
+  has_run_ = true;
+}
 void HttpServer::drain() { server_->drain(); }
 int HttpServer::num_active() const { return server_->num_active(); }
 void HttpServer::stop() {
   server_->drain();
+  // httplib forgets a stop that comes before it listens.
+  while (!server_->is_running() && !has_run_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   server_->stop();
 }
 

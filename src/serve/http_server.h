@@ -3,6 +3,7 @@
 // for write_seconds, ends its reply.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -49,12 +50,13 @@ class HttpServer {
   void drain();
   // Replies that are being made.
   int num_active() const;
-  // From any thread: run() returns when the replies of the moment have been cut or ended.
+  // From any thread: run() returns when the replies of the moment have been cut or ended. Waits for run() to begin.
   void stop();
 
  private:
   class Server;
   std::unique_ptr<Server> server_;
+  std::atomic<bool> has_run_ = false;
 };
 
 }  // namespace hone::serve
