@@ -16,7 +16,7 @@ namespace hone::bench {
 
 namespace {
 
-constexpr int64_t kRows = 10'000;
+constexpr int64_t kCheckedRows = 10'000;
 
 // A folder of this process with a model of random weights and the rows; removed with the object.
 class Inputs {
@@ -35,9 +35,9 @@ class Inputs {
     for (const char* key : {"hidden_size", "intermediate_size", "head_dim"}) config.set(key, 64);
     for (const char* key : {"num_hidden_layers", "num_attention_heads", "num_key_value_heads"}) config.set(key, 1);
     io::write_json(path("config.json"), config);
-    const std::vector<std::string> problems = make_word_problems(kRows * 300);
+    const std::vector<std::string> problems = make_word_problems(kCheckedRows * 300);
     std::string rows;
-    for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t i = 0; i < kCheckedRows; ++i) {
       io::Json row = io::Json::object({{"data_source", "openai/gsm8k"}});
       row.set("prompt", problems[static_cast<size_t>(i) % problems.size()]);
       row.set("ability", "math");
@@ -89,7 +89,7 @@ int run_check(const Options& options) {
   const double seconds = median(whole), load_seconds = median(tokenizer);
   if (options.json) {
     io::Json line = io::Json::object({{"name", "check"}});
-    line.set("rows", kRows);
+    line.set("rows", kCheckedRows);
     line.set("row_bytes", inputs.row_bytes());
     line.set("ids", ids);
     line.set("tokenizer", options.tokenizer.empty() ? "made" : options.tokenizer);
@@ -98,7 +98,7 @@ int run_check(const Options& options) {
     options.print(line.dump());
   } else {
     options.print(fmt::format("check        {} rows, {:.1f} MB, {} ids: {:.3f} s, of which {:.3f} s for tokenizer.json",
-                              kRows, static_cast<double>(inputs.row_bytes()) * 1e-6, ids, seconds, load_seconds));
+                              kCheckedRows, static_cast<double>(inputs.row_bytes()) * 1e-6, ids, seconds, load_seconds));
   }
   return 0;
 }

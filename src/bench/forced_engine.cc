@@ -32,7 +32,7 @@ EngineOptions engine_options() {
   return options;
 }
 
-SamplingParams sampling_of(const ForcedAnswer& answer) {
+SamplingParams forced_sampling(const ForcedAnswer& answer) {
   SamplingParams sampling;
   sampling.ignore_eos = true;
   sampling.key = {1, Stream::bench};
@@ -60,10 +60,10 @@ ForcedEngine::ForcedEngine(kernels::Context& ctx, DType dtype)
   for (int32_t i = 0; i < kPromptIds; ++i) prompt_.ids.push_back(1 + i);
 }
 
-void ForcedEngine::add(const ForcedAnswer& answer) { engine_.add({&prompt_, answer.draw}, 1, sampling_of(answer)); }
+void ForcedEngine::add(const ForcedAnswer& answer) { engine_.add({&prompt_, answer.draw}, 1, forced_sampling(answer)); }
 
 void ForcedEngine::add(const UnfinishedGroup& unfinished, const ForcedAnswer& answer) {
-  engine_.add(unfinished, sampling_of(answer));
+  engine_.add(unfinished, forced_sampling(answer));
 }
 
 void ForcedEngine::run(const std::function<bool(std::span<const Group>)>& stop) {

@@ -139,7 +139,7 @@ io::Json numbers(const std::vector<double>& values) {
   return list;
 }
 
-void measure(const Options& options, kernels::Context& ctx, DType dtype, const std::string& name,
+void measure_load(const Options& options, kernels::Context& ctx, DType dtype, const std::string& name,
              const std::string& folder) {
   const std::vector<WeightFile> files = weight_files(folder);
   double bytes = 0;
@@ -210,7 +210,7 @@ int run_load(const Options& options) {
   pin(ctx.team);
   const DType dtype = options.dtype.value_or(ctx.target.has_bf16_dot ? DType::bf16 : DType::f32);
   if (!options.model.empty()) {
-    measure(options, ctx, dtype, fs::path(options.model).filename().string(), options.model);
+    measure_load(options, ctx, dtype, fs::path(options.model).filename().string(), options.model);
     return 0;
   }
   for (const ModelShape& shape : chosen_shapes(options.families)) {
@@ -220,7 +220,7 @@ int run_load(const Options& options) {
       continue;
     }
     const DummyFolder folder(shape);
-    measure(options, ctx, dtype, shape.name, folder.path());
+    measure_load(options, ctx, dtype, shape.name, folder.path());
   }
   return 0;
 }

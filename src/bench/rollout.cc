@@ -20,17 +20,17 @@ namespace hone::bench {
 
 namespace {
 
-struct Case {
+struct DecodeCase {
   const char* name;
   ForwardShape shape;
 };
-constexpr Case kCases[] = {
+constexpr DecodeCase kDecodeCases[] = {
     {"prefill", {1, 512, 512, 1}},
     {"decode_64", {64, 1, 256, 1}},
     {"decode_8", {8, 1, 256, 1}},
     {"decode_1", {1, 1, 256, 1}},
 };
-constexpr double kRepetitionSeconds = 0.1;
+constexpr double kDecodeSeconds = 0.1;
 
 template <class T>
 void fill(void* data, int64_t size) {
@@ -171,7 +171,7 @@ int run_rollout(const Options& options) {
   Decoder decoder(config, dtype);
   decoder.initialize(1);
   decoder.publish(ctx, 0);
-  for (const Case& c : kCases) {
+  for (const DecodeCase& c : kDecodeCases) {
     const ForwardBatch batch = batch_of(c.shape, config);
     KvCache kv = filled_cache(config, dtype, c.shape.sequences * batch.max_blocks);
     line.name = c.name;
@@ -184,7 +184,7 @@ int run_rollout(const Options& options) {
     }
     const auto run = [&] { step(ctx, decoder, batch, kv); };
     run();
-    const int calls = std::max(1, static_cast<int>(kRepetitionSeconds / ideal_seconds));
+    const int calls = std::max(1, static_cast<int>(kDecodeSeconds / ideal_seconds));
     const auto repetition = [&] {
       for (int i = 0; i < calls; ++i) run();
     };

@@ -19,12 +19,12 @@ namespace {
 constexpr int64_t kNumAnswers = 10'000;
 constexpr size_t kAnswerBytes = 2048;
 
-struct Case {
+struct AnswerCase {
   std::string text, truth;
 };
 
 // What answers end with: every mark, in many forms of mathematics.
-constexpr const char* kForms[] = {"\\frac{%}{7}",
+constexpr const char* kAnswerForms[] = {"\\frac{%}{7}",
                                   "%\\sqrt{2}",
                                   "(%, -3]",
                                   "\\{1, %, 5\\}",
@@ -37,13 +37,13 @@ constexpr const char* kForms[] = {"\\frac{%}{7}",
 
 std::string filled(std::string form, int64_t number) { return form.replace(form.find('%'), 1, std::to_string(number)); }
 
-std::vector<Case> make_cases(std::string_view scorer) {
+std::vector<AnswerCase> make_cases(std::string_view scorer) {
   const std::vector<std::string> problems = make_word_problems(1'000'000);
-  std::vector<Case> cases;
+  std::vector<AnswerCase> cases;
   for (int64_t i = 0; i < kNumAnswers; ++i) {
-    const std::string form = kForms[static_cast<size_t>(i) % std::size(kForms)];
+    const std::string form = kAnswerForms[static_cast<size_t>(i) % std::size(kAnswerForms)];
     const std::string answer = filled(form, i % 97), truth = filled(form, i % 89);
-    Case made;
+    AnswerCase made;
     made.truth = scorer == "countdown"         ? R"({"target": 24, "numbers": [3, 3, 8, 8]})"
                  : scorer == "multiple_choice" ? "B"
                  : scorer == "arithmetic"      ? "42"
@@ -72,11 +72,11 @@ double processor_seconds_of(const std::function<void()>& body) {
   return now() - start;
 }
 
-double seconds_for_all(const Scorer& scorer, const std::vector<Case>& cases, int repetitions) {
+double seconds_for_all(const Scorer& scorer, const std::vector<AnswerCase>& cases, int repetitions) {
   std::vector<double> seconds;
   for (int i = 0; i < repetitions; ++i) {
     seconds.push_back(processor_seconds_of([&] {
-      for (const Case& c : cases) score_with(scorer, {"", c.text, c.truth});
+      for (const AnswerCase& c : cases) score_with(scorer, {"", c.text, c.truth});
     }));
   }
   return median(seconds);

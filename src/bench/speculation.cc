@@ -52,9 +52,9 @@ struct OnAndOff {
   SpeculationStats stats;  // of one run
 };
 
-class Comparison {
+class DraftComparison {
  public:
-  explicit Comparison(const Options& options)
+  explicit DraftComparison(const Options& options)
       : options_(options),
         opening_(options),
         decoder_(published_decoder(opening_.ctx, bench_model(), opening_.dtype)) {}
@@ -167,7 +167,7 @@ double draft_microseconds(const std::vector<RecordedGroup>& groups, int repetiti
 }  // namespace
 
 int run_speculation_tail(const Options& options) {
-  Comparison comparison(options);
+  DraftComparison comparison(options);
   OnAndOff both;
   for (const auto& [name, groups] :
        {std::pair{"speculation_tail_sums", recorded_sums()}, {"speculation_tail_code", recorded_code()}}) {
@@ -187,7 +187,7 @@ int run_speculation_tail(const Options& options) {
 
 int run_speculation_crowd(const Options& options) {
   constexpr int64_t kIds = 24;
-  Comparison comparison(options);
+  DraftComparison comparison(options);
   std::vector<RecordedGroup> groups(16);
   for (size_t g = 0; g < groups.size(); ++g) {
     groups[g].prompt = random_ids(g, 0, 16);

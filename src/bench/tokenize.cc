@@ -55,7 +55,7 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-Time measure(int repetitions, const std::function<void()>& body) {
+Time measure_time(int repetitions, const std::function<void()>& body) {
   std::vector<double> seconds, cpu_seconds;
   for (int i = 0; i < repetitions; ++i) {
     const double start = thread_seconds();
@@ -107,12 +107,12 @@ int run_tokenize(const Options& options) {
   Figures f;
   for (const std::string& text : texts) f.text_bytes += text.size();
   std::vector<std::vector<int32_t>> ids(texts.size());
-  f.load = measure(options.repetitions, load);
-  f.encode = measure(options.repetitions, [&] {
+  f.load = measure_time(options.repetitions, load);
+  f.encode = measure_time(options.repetitions, [&] {
     for (size_t t = 0; t < texts.size(); ++t) ids[t] = tokenizer.encode(texts[t], false);
   });
   size_t decoded_bytes = 0;
-  f.decode = measure(options.repetitions, [&] {
+  f.decode = measure_time(options.repetitions, [&] {
     decoded_bytes = 0;
     for (const auto& row : ids) decoded_bytes += tokenizer.decode(row, false).size();
   });

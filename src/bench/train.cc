@@ -15,7 +15,7 @@ namespace hone::bench {
 namespace {
 
 constexpr int64_t kSequences = 8, kPromptIds = 129, kResponseIds = 384;  // the last id is only a target: 512 rows
-constexpr int64_t kRows = kPromptIds + kResponseIds - 1;
+constexpr int64_t kRowIds = kPromptIds + kResponseIds - 1;
 
 std::vector<TrainSequence> random_sequences(const ModelConfig& config) {
   std::vector<TrainSequence> sequences(kSequences);
@@ -34,7 +34,7 @@ std::vector<TrainSequence> random_sequences(const ModelConfig& config) {
 
 double forward_flops(const ModelConfig& config) {
   double flops = 0;
-  for (const Operation& operation : forward_operations(config, {kSequences, kRows, kRows, kResponseIds})) {
+  for (const Operation& operation : forward_operations(config, {kSequences, kRowIds, kRowIds, kResponseIds})) {
     flops += operation.flops;
   }
   return flops;
@@ -42,7 +42,7 @@ double forward_flops(const ModelConfig& config) {
 
 TrainerOptions trainer_options(const ModelConfig& config) {
   TrainerOptions options;
-  options.micro_batch_tokens = 2 * kRows;
+  options.micro_batch_tokens = 2 * kRowIds;
   options.valid_vocab = config.vocab_size;
   options.logits_bytes = kResponseIds * config.vocab_size * int64_t{sizeof(float)};
   return options;

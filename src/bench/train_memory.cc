@@ -26,7 +26,7 @@ struct Form {
   double bytes_per_parameter, beside;
 };
 
-constexpr Form kForms[] = {
+constexpr Form kMemoryForms[] = {
     {"full", MomentForm::f32, Recompute::none, 0, 1024, 2, 20, 0.8 * kGiB},
     {"full_selective", MomentForm::f32, Recompute::selective, 0, 1024, 2, 20, 0.8 * kGiB},
     {"full_recompute", MomentForm::f32, Recompute::full, 0, 1024, 2, 20, 0.8 * kGiB},
@@ -58,7 +58,7 @@ struct Measured {
   double estimate = 0;
 };
 
-Measured measure(kernels::Context& shared, const Form& form, const ModelConfig& config, DType dtype, int steps) {
+Measured measure_form(kernels::Context& shared, const Form& form, const ModelConfig& config, DType dtype, int steps) {
   HONE_CHECK(reset_peak_resident(), "the system does not reset the peak of resident memory");
   kernels::Context ctx(shared.team.num_threads());  // its scratch goes with it
   LoraConfig lora;
@@ -101,8 +101,8 @@ double added_by_vocabulary(Opening& opening, Form form) {
   const ModelConfig large = bench_model();
   ModelConfig small = large;
   small.vocab_size = kSmallVocab;
-  const double difference = measure(opening.ctx, form, large, opening.dtype, 1).peak -
-                            measure(opening.ctx, form, small, opening.dtype, 1).peak;
+  const double difference = measure_form(opening.ctx, form, large, opening.dtype, 1).peak -
+                            measure_form(opening.ctx, form, small, opening.dtype, 1).peak;
   const auto parameters = static_cast<double>(large.num_parameters() - small.num_parameters());
   return difference - form.bytes_per_parameter * parameters;
 }
@@ -118,12 +118,12 @@ int run_train_memory(const Options& options) {
     const std::vector<std::string>& names = options.families;
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   };
-  for (const Form& form : kForms) {
+  for (const Form& form : kMemoryForms) {
     const double bound = form.bytes_per_parameter * parameters + form.beside;
     if (!chosen(form.name)) continue;
     const bool is_long = form.tokens > 1024;
     const Measured m =
-        measure(opening.ctx, form, config, opening.dtype, is_long ? 1 : std::min(options.repetitions, 3));
+        measure_form(opening.ctx, form, config, opening.dtype, is_long ? 1 : std::min(options.repetitions, 3));
     io::Json line = opening.json("train_memory_" + std::string(form.name));
     line.set("parameters", config.num_parameters());
     line.set("micro_batch_tokens", form.tokens);

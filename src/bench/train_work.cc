@@ -14,7 +14,7 @@ namespace hone::bench {
 
 namespace {
 
-constexpr RandomKey kKey{7, Stream::bench};
+constexpr RandomKey kWorkKey{7, Stream::bench};
 constexpr int64_t kTokens = 4096;
 
 TrainSequence random_sequence(const ModelConfig& config, uint64_t prompt, uint64_t answer, int64_t num_prompt,
@@ -24,7 +24,7 @@ TrainSequence random_sequence(const ModelConfig& config, uint64_t prompt, uint64
   for (int64_t i = 0; i < num_prompt + num_response; ++i) {
     const uint64_t draw = i < num_prompt ? prompt : (uint64_t{1} << 32) + answer;
     sequence.ids.push_back(static_cast<int32_t>(
-        random_below(kKey, draw, 1, static_cast<uint32_t>(i), static_cast<uint32_t>(config.vocab_size))));
+        random_below(kWorkKey, draw, 1, static_cast<uint32_t>(i), static_cast<uint32_t>(config.vocab_size))));
   }
   sequence.old_logprobs.assign(static_cast<size_t>(num_response), -std::log(static_cast<float>(config.vocab_size)));
   sequence.advantage = answer % 2 == 0 ? 1.0f : -1.0f;
@@ -36,7 +36,7 @@ std::vector<TrainSequence> uneven_sequences(const ModelConfig& config) {
   std::vector<TrainSequence> sequences;
   int64_t tokens = 0;
   for (uint64_t s = 0; tokens < kTokens; ++s) {
-    const double length = 96 * std::exp(0.9 * double{random_normal(kKey, s, 2, 0)});
+    const double length = 96 * std::exp(0.9 * double{random_normal(kWorkKey, s, 2, 0)});
     sequences.push_back(random_sequence(config, s, s, 128, std::clamp<int64_t>(std::llround(length), 1, 512)));
     tokens += sequences.back().num_rows();
   }
@@ -44,8 +44,8 @@ std::vector<TrainSequence> uneven_sequences(const ModelConfig& config) {
 }
 
 // Two ways of the same training, by turns.
-struct Comparison {
-  Comparison(const Options& chosen, const char* bench)
+struct WorkComparison {
+  WorkComparison(const Options& chosen, const char* bench)
       : options(chosen), opening(chosen), decoder(bench_model(), opening.dtype), name(bench) {
     decoder.initialize(1);
     objective.policy = algorithms::find_policy_loss("vanilla");
@@ -83,7 +83,7 @@ struct Comparison {
 
 // A training phase that takes the sampled log-probs as the old ones, against one that computes them again first.
 int run_no_second_pass(const Options& options) {
-  Comparison c(options, "no_second_pass");
+  WorkComparison c(options, "no_second_pass");
   std::vector<TrainSequence> sequences;
   for (uint64_t s = 0; s < 8; ++s) sequences.push_back(random_sequence(c.decoder.config(), s, s, 129, 384));
   Trainer trainer(c.opening.ctx, c.decoder, c.trainer_options);
@@ -100,7 +100,7 @@ int run_no_second_pass(const Options& options) {
 // their memory, and work on the same weights by turns.
 int run_prefix_sharing(const Options& options) {
   constexpr int64_t kPrompt = 384, kResponse = 128, kSamples = 8;
-  Comparison c(options, "prefix_sharing");
+  WorkComparison c(options, "prefix_sharing");
   std::vector<TrainSequence> sequences;
   for (uint64_t s = 0; s < kSamples; ++s) {
     sequences.push_back(random_sequence(c.decoder.config(), 0, s, kPrompt, kResponse));
@@ -117,7 +117,7 @@ int run_prefix_sharing(const Options& options) {
 // Micro-batches by a budget of tokens, against packed ones of a fixed number of sequences, as many as the longest allow
 // in the same memory.
 int run_dynamic_batch(const Options& options) {
-  Comparison c(options, "dynamic_batch");
+  WorkComparison c(options, "dynamic_batch");
   const std::vector<TrainSequence> sequences = uneven_sequences(c.decoder.config());
   int64_t longest = 0;
   for (const TrainSequence& s : sequences) longest = std::max(longest, s.num_rows());

@@ -16,7 +16,7 @@
 namespace hone::kernels {
 namespace {
 
-std::vector<const cpu::Target*> targets() {
+std::vector<const cpu::Target*> product_targets() {
   std::vector<const cpu::Target*> supported;
   for (const cpu::Target& target : cpu::all_targets()) {
     if (target.supported()) supported.push_back(&target);
@@ -24,14 +24,14 @@ std::vector<const cpu::Target*> targets() {
   return supported;
 }
 
-float value(uint32_t stream, int64_t i) {
+float product_value(uint32_t stream, int64_t i) {
   return random_normal({11, Stream::test}, static_cast<uint64_t>(i), stream, 0);
 }
 
 // A matrix in either dtype inside a larger one: stride above cols, start not aligned, the rest is NaN.
-class Matrix {
+class ProductMatrix {
  public:
-  Matrix(DType dtype, int64_t rows, int64_t cols, int64_t gap, uint32_t stream)
+  ProductMatrix(DType dtype, int64_t rows, int64_t cols, int64_t gap, uint32_t stream)
       : dtype_(dtype), rows_(rows), cols_(cols), stride_(cols + gap), gap_(gap) {
     const float nan = std::bit_cast<float>(0x7fc00000u);
     f32_.assign(static_cast<size_t>(rows * stride_ + gap + 1), nan);
@@ -39,7 +39,7 @@ class Matrix {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < cols; ++c) {
         const size_t at = static_cast<size_t>(gap + r * stride_ + c);
-        f32_[at] = value(stream, r * cols + c);
+        f32_[at] = product_value(stream, r * cols + c);
         b16_[at] = bf16(f32_[at]);
       }
     }
@@ -67,9 +67,9 @@ struct Shape {
 };
 
 // All three directions of one shape, and what the reference makes of them, the memory around the outputs included.
-class Case {
+class ProductCase {
  public:
-  Case(DType dtype, const Shape& s, Store store)
+  ProductCase(DType dtype, const Shape& s, Store store)
       : dtype_(dtype),
         s_(s),
         store_(store),
@@ -79,7 +79,7 @@ class Case {
         y_(DType::f32, s.T, s.N, s.gap, 4),
         dx_(DType::f32, s.T, s.K, s.gap, 5),
         dw_(DType::f32, s.N, s.K, s.gap, 6) {
-    Matrix y = y_, dx = dx_, dw = dw_;
+    ProductMatrix y = y_, dx = dx_, dw = dw_;
     reference::product(y.f32(), x_.compute(), w_.f32(), store);
     reference::product_dx(dx.f32(), dy_.compute(), w_.f32(), store);
     reference::product_dw(dw.f32(), dy_.compute(), x_.compute());
@@ -91,7 +91,7 @@ class Case {
   void expect_reference_bits(Context& ctx) {
     SCOPED_TRACE(fmt::format("{} {} T={} N={} K={} gap={} threads={} add={}", ctx.target.name, name(dtype_), s_.T, s_.N,
                              s_.K, s_.gap, ctx.team.num_threads(), store_ == Store::add));
-    Matrix y = y_, dx = dx_, dw = dw_;
+    ProductMatrix y = y_, dx = dx_, dw = dw_;
     PackedMatrix packed = PackedMatrix::allocate(ctx.target, dtype_, s_.N, s_.K);
     pack(ctx, packed, w_.f32());
     product(ctx, y.f32(), x_.compute(), packed, store_);
@@ -108,18 +108,18 @@ class Case {
   DType dtype_;
   Shape s_;
   Store store_;
-  Matrix w_, x_, dy_, y_, dx_, dw_;  // the last three as they are before
+  ProductMatrix w_, x_, dy_, y_, dx_, dw_;  // the last three as they are before
   std::vector<uint32_t> expected_y_, expected_dx_, expected_dw_;
 };
 
 void expect_reference_bits(Context& ctx, DType dtype, const Shape& shape, Store store) {
-  Case(dtype, shape, store).expect_reference_bits(ctx);
+  ProductCase(dtype, shape, store).expect_reference_bits(ctx);
 }
 
 constexpr DType kDTypes[] = {DType::f32, DType::bf16};
 
 TEST(Products, EqualTheReferenceInEveryBitForAllRemainders) {
-  for (const cpu::Target* target : targets()) {
+  for (const cpu::Target* target : product_targets()) {
     Context ctx(1, *target);
     const int64_t panel = target->products->panel, tile = target->products->tile_rows;
     for (DType dtype : kDTypes) {
@@ -143,11 +143,11 @@ TEST(Products, EqualTheReferenceInEveryBitForAllRemainders) {
 }
 
 TEST(Products, EqualTheReferenceInEveryBitWhenCutIntoManyTasks) {
-  for (const cpu::Target* target : targets()) {
+  for (const cpu::Target* target : product_targets()) {
     const int64_t depth = target->products->depth_block;
     Context one(1, *target), two(2, *target), four(4, *target);
     const auto expect_equal = [&](DType dtype, const Shape& shape, Store store) {
-      Case c(dtype, shape, store);
+      ProductCase c(dtype, shape, store);
       for (Context* ctx : {&one, &two, &four}) c.expect_reference_bits(*ctx);
     };
     for (DType dtype : kDTypes) {
@@ -163,7 +163,7 @@ TEST(Products, WhatIsAddedToALargeValueIsNotRoundedTermByTerm) {
   constexpr float kLarge = 4096;
   const int64_t T = 7, N = 20, K = 4 * kAddDepth;
   Context ctx(1);
-  Matrix w(DType::f32, N, K, 0, 1), x(DType::f32, T, K, 0, 2);
+  ProductMatrix w(DType::f32, N, K, 0, 1), x(DType::f32, T, K, 0, 2);
   PackedMatrix packed = PackedMatrix::allocate(ctx.target, DType::f32, N, K);
   pack(ctx, packed, w.f32());
   for (const int64_t rows : {int64_t{1}, T}) {
@@ -179,18 +179,18 @@ TEST(Products, WhatIsAddedToALargeValueIsNotRoundedTermByTerm) {
 }
 
 TEST(Products, RowHasTheSameBitsAloneAndAmongManyRows) {
-  for (const cpu::Target* target : targets()) {
+  for (const cpu::Target* target : product_targets()) {
     Context ctx(2, *target);
     for (const auto& [dtype, store] : {std::pair{DType::f32, Store::overwrite},
                                        {DType::f32, Store::add},
                                        {DType::bf16, Store::overwrite},
                                        {DType::bf16, Store::add}}) {
       const int64_t T = 300, N = 100, K = 800;
-      Matrix w(DType::f32, N, K, 0, 1), x(dtype, T, K, 1, 2);
+      ProductMatrix w(DType::f32, N, K, 0, 1), x(dtype, T, K, 1, 2);
       PackedMatrix packed = PackedMatrix::allocate(*target, dtype, N, K);
       pack(ctx, packed, w.f32());
       std::vector<float> before(static_cast<size_t>(T * N));
-      for (size_t i = 0; i < before.size(); ++i) before[i] = value(7, static_cast<int64_t>(i));
+      for (size_t i = 0; i < before.size(); ++i) before[i] = product_value(7, static_cast<int64_t>(i));
       std::vector<float> all = before, some = before;
       product(ctx, View<float>(all.data(), T, N), x.compute(), packed, store);
       for (int64_t count : {1, 2, 3, 5, 8, 13, 64}) {
@@ -211,7 +211,7 @@ TEST(Products, GradientsAgreeWithFiniteDifferencesOfTheForwardProduct) {
   constexpr float kStep = 0.5f, kTolerance = 1e-3f;
   Context ctx(2);
   const Shape s{5, 19, 7, 1};
-  Matrix w(DType::f32, s.N, s.K, s.gap, 1), x(DType::f32, s.T, s.K, s.gap, 2), dy(DType::f32, s.T, s.N, s.gap, 3);
+  ProductMatrix w(DType::f32, s.N, s.K, s.gap, 1), x(DType::f32, s.T, s.K, s.gap, 2), dy(DType::f32, s.T, s.N, s.gap, 3);
   const auto loss = [&] {
     PackedMatrix packed = PackedMatrix::allocate(ctx.target, DType::f32, s.N, s.K);
     pack(ctx, packed, w.f32());
@@ -253,12 +253,12 @@ TEST(Products, RefuseShapesAndTypesThatDoNotFit) {
 }
 
 TEST(Products, TransposedPanelsAreThoseOfTheTransposedMatrix) {
-  for (const cpu::Target* target : targets()) {
+  for (const cpu::Target* target : product_targets()) {
     Context ctx(2, *target);
     for (const DType dtype : kDTypes) {
       PackedMatrix turned;  // grows
       for (const auto& [N, K] : {std::pair<int64_t, int64_t>{1, 1}, {5, 17}, {17, 5}, {48, 96}, {97, 50}, {31, 100}}) {
-        Matrix w(DType::f32, N, K, 1, 8);
+        ProductMatrix w(DType::f32, N, K, 1, 8);
         PackedMatrix packed = PackedMatrix::allocate(*target, dtype, N, K, N % 2 == 0);
         PackedMatrix expected = PackedMatrix::allocate(*target, dtype, K, N);
         pack(ctx, packed, w.f32());
@@ -274,12 +274,12 @@ TEST(Products, TransposedPanelsAreThoseOfTheTransposedMatrix) {
 }
 
 TEST(Products, PackedFloatsComeBack) {
-  for (const cpu::Target* target : targets()) {
+  for (const cpu::Target* target : product_targets()) {
     Context ctx(1, *target);
     for (const DType dtype : kDTypes) {
       for (const bool exact : {false, true}) {
         for (const auto& [N, K] : {std::pair<int64_t, int64_t>{1, 1}, {17, 5}, {50, 97}, {96, 131}}) {
-          Matrix w(DType::f32, N, K, 3, 9);
+          ProductMatrix w(DType::f32, N, K, 3, 9);
           PackedMatrix packed = PackedMatrix::allocate(*target, dtype, N, K, exact);
           pack(ctx, packed, w.f32());
           std::vector<float> back(static_cast<size_t>(N * K)), row(static_cast<size_t>(K));
@@ -302,7 +302,7 @@ TEST(Products, PackedFloatsComeBack) {
 TEST(Products, AFloatBetweenTwoBf16IsHeldNextToItselfAndRoundsTheSame) {
   const uint32_t patterns[] = {0x3f808000u, 0x3f818000u, 0xbf808000u, 0xbf818000u, 0x3f807fffu, 0x3f808001u,
                                0x7f7fffffu, 0x00008000u, 0x00018000u, 0x80000000u, 0x7f800000u, 0xff800000u};
-  for (const cpu::Target* target : targets()) {
+  for (const cpu::Target* target : product_targets()) {
     const auto K = static_cast<int64_t>(std::size(patterns));
     std::vector<float> values, back(static_cast<size_t>(K));
     for (const uint32_t pattern : patterns) values.push_back(std::bit_cast<float>(pattern));

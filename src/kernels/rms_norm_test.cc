@@ -7,7 +7,7 @@ namespace hone::kernels {
 namespace {
 
 using namespace testing;
-constexpr float kEps = 1e-6f;
+constexpr float kNormEps = 1e-6f;
 
 TEST(RmsNorm, ForwardEqualsPlainLoops) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
@@ -16,13 +16,13 @@ TEST(RmsNorm, ForwardEqualsPlainLoops) {
       const std::vector<float> got = same_everywhere([&](Context& ctx) {
         Output y(dtype, 3, width);
         std::vector<float> rrms(3), out;
-        rms_norm_forward(ctx, y.view(), {rrms.data(), 3}, x.f32(), w.f32(), kEps);
+        rms_norm_forward(ctx, y.view(), {rrms.data(), 3}, x.f32(), w.f32(), kNormEps);
         y.append_to(out);
         out.insert(out.end(), rrms.begin(), rrms.end());
         return out;
       });
       std::vector<double> xd = x.doubles(), wd = w.doubles(), y(xd.size()), rrms(3);
-      reference::rms_norm_forward(rows_of(y, 3), rows_of(rrms, 1), rows_of(xd, 3), rows_of(wd, 1), kEps);
+      reference::rms_norm_forward(rows_of(y, 3), rows_of(rrms, 1), rows_of(xd, 3), rows_of(wd, 1), kNormEps);
       // The squares add up in lanes of width / 64 + 5 roundings and a tree of 6, halved by the root; division, root,
       // inverse and two products are 6 more.
       const double relative = (static_cast<double>(width) / 128 + 12) * kUnit;
@@ -40,7 +40,7 @@ TEST(RmsNorm, BackwardEqualsPlainLoopsAndAddsToTheWeightGradient) {
     Matrix x(tokens, width, 1, 2.0f), w = Matrix::row(width, 2), dy(tokens, width, 3), dres(tokens, width, 4);
     std::vector<double> xd = x.doubles(), wd = w.doubles(), dyd = dy.doubles(), dresd = dres.doubles();
     std::vector<double> y(xd.size()), rrms(static_cast<size_t>(tokens)), dx(xd.size()), dw(wd.size(), 1.0);
-    reference::rms_norm_forward(rows_of(y, tokens), rows_of(rrms, 1), rows_of(xd, tokens), rows_of(wd, 1), kEps);
+    reference::rms_norm_forward(rows_of(y, tokens), rows_of(rrms, 1), rows_of(xd, tokens), rows_of(wd, 1), kNormEps);
     reference::rms_norm_backward(rows_of(dx, tokens), rows_of(dw, 1), rows_of(dyd, tokens), rows_of(dresd, tokens),
                                  rows_of(xd, tokens), rows_of(wd, 1), rows_of(rrms, 1));
     std::vector<float> rrms_f(rrms.begin(), rrms.end());
@@ -84,7 +84,7 @@ TEST(RmsNorm, ReferenceGradientEqualsFiniteDifferences) {
   std::vector<double> xd = x.doubles(), wd = w.doubles(), dyd = dy.doubles(), zero(xd.size());
   std::vector<double> y(xd.size()), rrms(2), dx(xd.size()), dw(wd.size());
   const auto loss = [&] {
-    reference::rms_norm_forward(rows_of(y, tokens), rows_of(rrms, 1), rows_of(xd, tokens), rows_of(wd, 1), kEps);
+    reference::rms_norm_forward(rows_of(y, tokens), rows_of(rrms, 1), rows_of(xd, tokens), rows_of(wd, 1), kNormEps);
     double sum = 0.0;
     for (size_t i = 0; i < y.size(); ++i) sum += y[i] * dyd[i];
     return sum;
@@ -104,11 +104,11 @@ TEST(RmsNorm, ARowDependsOnItselfAloneAndBadNumbersStayInTheirRow) {
   for (const auto& ctx : contexts()) {
     Output all(DType::f32, 5, width);
     std::vector<float> rrms(5);
-    rms_norm_forward(*ctx, all.view(), {rrms.data(), 5}, x.f32(), w.f32(), kEps);
+    rms_norm_forward(*ctx, all.view(), {rrms.data(), 5}, x.f32(), w.f32(), kNormEps);
     for (int64_t t = 0; t < 5; ++t) {
       Output alone(DType::f32, 1, width);
       float r = 0;
-      rms_norm_forward(*ctx, alone.view(), {&r, 1}, x.f32().slice_rows(t, 1), w.f32(), kEps);
+      rms_norm_forward(*ctx, alone.view(), {&r, 1}, x.f32().slice_rows(t, 1), w.f32(), kNormEps);
       if (t == 1) {
         EXPECT_TRUE(std::isnan(r));
       } else {
@@ -126,7 +126,7 @@ TEST(RmsNorm, NoTokensAreFine) {
   Matrix w = Matrix::row(8, 2);
   std::vector<float> dw(8, 3.0f);
   for (const auto& ctx : contexts()) {
-    rms_norm_forward(*ctx, View<float>(nullptr, 0, 8), {nullptr, 0}, {nullptr, 0, 8}, w.f32(), kEps);
+    rms_norm_forward(*ctx, View<float>(nullptr, 0, 8), {nullptr, 0}, {nullptr, 0, 8}, w.f32(), kNormEps);
     rms_norm_backward(*ctx, {nullptr, 0, 8}, {dw.data(), 8}, {nullptr, 0, 8}, {nullptr, 0, 8}, {nullptr, 0, 8}, w.f32(),
                       {nullptr, 0});
   }
