@@ -112,17 +112,25 @@ GgufContent without_lists(const std::string& bytes) {
 TEST(Gguf, ListsThatArePassedOverHaveToFitAndWhatFollowsIsRead) {
   const std::string texts = little(kString) + little(uint64_t{2}) + text("x") + text("\xff");
   const std::string numbers = little(kU32) + little(uint64_t{3}) + std::string(12, 'n');
-  const std::string lists = key("texts", kList, texts) + key("numbers", kList, numbers) +
-                            key("nested", kList, little(kList) + little(uint64_t{2}) + numbers + texts);
+  const std::string lists = key("tokenizer.texts", kList, texts) + key("tokenizer.numbers", kList, numbers) +
+                            key("tokenizer.nested", kList, little(kList) + little(uint64_t{2}) + numbers + texts);
   const std::string whole = file(lists + key("a", kU32, little(uint32_t{7})), 4, tensor("t", {64}, kF32, 0), 1);
   const GgufContent content = without_lists(whole);
   EXPECT_EQ(content.metadata, Json::object({{"a", 7}}));
   EXPECT_EQ(content.tensors.size(), 1u);
   for (size_t size = 0; size < whole.size(); ++size) EXPECT_THROW(without_lists(whole.substr(0, size)), Error) << size;
-  EXPECT_THROW(without_lists(file(key("k", kList, little(kU32) + little(uint64_t{1} << 62)), 1, "", 0)), Error);
+  EXPECT_THROW(without_lists(file(key("tokenizer.k", kList, little(kU32) + little(uint64_t{1} << 62)), 1, "", 0)),
+               Error);
   std::string deep = little(kU8) + little(uint64_t{0});
   for (int i = 0; i < 5; ++i) deep = little(kList) + little(uint64_t{1}) + deep;
-  EXPECT_THROW(without_lists(file(key("k", kList, deep), 1, "", 0)), Error);
+  EXPECT_THROW(without_lists(file(key("tokenizer.k", kList, deep), 1, "", 0)), Error);
+}
+
+TEST(Gguf, ListsOfOtherKeysThanATokenizersAreAlwaysKept) {
+  const std::string list = little(kU32) + little(uint64_t{2}) + little(uint32_t{4}) + little(uint32_t{2});
+  const std::string bytes =
+      file(key("llama.attention.head_count_kv", kList, list) + key("tokenizer.x", kList, list), 2, "", 0);
+  EXPECT_EQ(without_lists(bytes).metadata, Json::object({{"llama.attention.head_count_kv", Json::array({4, 2})}}));
 }
 
 TEST(Gguf, AFileCutAnywhereIsAnError) {
