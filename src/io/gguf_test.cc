@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -138,6 +140,28 @@ TEST(Gguf, AFileCutAnywhereIsAnError) {
                                  tensor("t", {32, 2}, kF32, 0), 1);
   EXPECT_EQ(gguf_error(whole), "");
   for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(gguf_error(whole.substr(0, size)), "") << size;
+}
+
+// Of every type, out of bytes that are any: a part that begins or ends within a block is that of the whole, to the bit.
+TEST(Gguf, PartsOfRowsAreThoseOfTheWhole) {
+  for (uint32_t number = 0; number < 64; ++number) {
+    const GgmlForm* form = find_ggml_form(number);
+    if (form == nullptr) continue;
+    const int64_t size = form->elements == 1 ? 201 : 3 * form->elements;
+    std::vector<uint8_t> bytes(static_cast<size_t>(size / form->elements * form->bytes));
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(37 * i + 11);
+    std::vector<float> whole(static_cast<size_t>(size)), part(static_cast<size_t>(size));
+    read_ggml_row(form->type, bytes.data(), size, whole.data());
+    for (const int64_t begin : {int64_t{0}, int64_t{1}, form->elements, size / 2 + 3}) {
+      for (int64_t count = 0; begin + count <= size; ++count) {
+        std::fill(part.begin(), part.end(), -1.0f);
+        read_ggml_elements(form->type, bytes.data(), begin, count, part.data());
+        ASSERT_EQ(std::memcmp(part.data(), whole.data() + begin, static_cast<size_t>(count) * sizeof(float)), 0)
+            << form->name << " " << begin << " " << count;
+        ASSERT_TRUE(count == size || part[static_cast<size_t>(count)] == -1.0f) << form->name << " " << begin;
+      }
+    }
+  }
 }
 
 class GgufWriting : public ::testing::Test {
