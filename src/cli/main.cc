@@ -1,21 +1,15 @@
 // hone: the command line. Options are parsed here and nowhere else; each command has a file of its own.
 // Exit codes: 0 done, 1 a bug of ours, 2 the user's input, 3 nothing left to do, 4 stopped by a guard, 130 interrupted.
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <system_error>
 
 #include "cli/commands.h"
+#include "cli/process.h"
 #include "core/error.h"
-#include "io/file.h"
 #include "io/utf8.h"
 
 namespace hone::cli {
@@ -30,6 +24,10 @@ CLI::App* add(CLI::App& parent, const char* name, const char* text, Args& args, 
   CLI::App* command = parent.add_subcommand(name, text);
   command->callback([&args, run, &exit_code] { exit_code = run(args); });
   return command;
+}
+
+void add_threads(CLI::App* command, int& threads) {
+  command->add_option("--threads", threads, "0: one for each core")->check(CLI::Range(0, 4096))->capture_default_str();
 }
 
 void add_run(CLI::App& app, const char* name, const char* text, RunArgs& args, Run<RunArgs> run, int& exit_code) {
@@ -154,9 +152,7 @@ void add_serving(CLI::App& app, AllArgs& a, int& exit_code) {
   s->add_option("--chat-template", a.serve.chat_template, "in place of the model's template");
   s->add_option("--dtype", a.serve.dtype, "auto, bfloat16, float32")->capture_default_str();
   s->add_option("--seed", a.serve.seed, "of requests that bring none")->capture_default_str();
-  s->add_option("--threads", a.serve.threads, "0: one for each core")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
+  add_threads(s, a.serve.threads);
 
   CLI::App* c = add(app, "chat", "a conversation in the terminal", a.chat, run_chat, exit_code);
   c->add_option("model,--model", a.chat.model, "Hugging Face folder or GGUF file")->required();
@@ -169,7 +165,7 @@ void add_serving(CLI::App& app, AllArgs& a, int& exit_code) {
   c->add_option("--arg", a.chat.arguments, "NAME=VALUE for the template, e.g. enable_thinking=false");
   c->add_option("--dtype", a.chat.dtype, "auto, bfloat16, float32")->capture_default_str();
   c->add_option("--seed", a.chat.seed, "of the samples")->capture_default_str();
-  c->add_option("--threads", a.chat.threads, "0: one for each core")->check(CLI::Range(0, 4096))->capture_default_str();
+  add_threads(c, a.chat.threads);
 }
 
 void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
@@ -192,7 +188,7 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
                 "most drafts of an answer in a step: faster where text repeats, the same answers (0: none)")
       ->capture_default_str();
   e->add_option("--seed", a.eval.seed, "of the samples")->capture_default_str();
-  e->add_option("--threads", a.eval.threads, "0: one for each core")->check(CLI::Range(0, 4096))->capture_default_str();
+  add_threads(e, a.eval.threads);
   e->add_option("--dump", a.eval.dump,
                 "write every answer to this JSONL file; a stopped command goes on from FILE.part");
   e->add_flag("--json", a.eval.json, "one JSON object a data source");
@@ -220,9 +216,7 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
                 "most drafts of an answer in a step: faster where text repeats, the same answers (0: none)")
       ->capture_default_str();
   g->add_option("--seed", a.generate.seed, "of the samples")->capture_default_str();
-  g->add_option("--threads", a.generate.threads, "0: one for each core")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
+  add_threads(g, a.generate.threads);
   CLI::Option* chat =
       g->add_flag("--chat", a.generate.chat,
                   "prompts are what a user says, or conversations as JSON ({\"messages\": [...]} or a list)");
@@ -292,15 +286,13 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
 
   CLI::App* s = add(app, "selftest", "check this machine: kernels of every target, one policy", a.selftest,
                     run_selftest, exit_code);
-  s->add_option("--threads", a.selftest.threads, "0: one for each core")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
+  add_threads(s, a.selftest.threads);
 
   CLI::App* b = add(app, "bench", "benchmarks against this machine's roofs", a.bench, run_bench, exit_code);
   b->add_option("names", a.bench.names, "benchmarks (none: list them)");
   b->add_flag("--json", a.bench.json, "one JSON object a line");
   b->add_option("--dtype", a.bench.dtype, "bfloat16 or float32 (default: bfloat16 where the processor has it)");
-  b->add_option("--threads", a.bench.threads, "0: one for each core")->check(CLI::Range(0, 4096));
+  add_threads(b, a.bench.threads);
   b->add_option("--model", a.bench.model, "load: a model folder in place of made ones");
   b->add_option("--families", a.bench.families,
                 "load: smollm2-135m, qwen2.5-0.5b, qwen3-0.6b, llama-3.2-1b, with commas (default: all)")
@@ -319,9 +311,7 @@ void add_other_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   q->add_option("--recipes", a.quickstart.recipes, "folder with the recipes")->capture_default_str();
   q->add_option("--out", a.quickstart.out, "folder of the run")->capture_default_str();
   q->add_option("--seed", a.quickstart.seed, "of data, weights and samples")->capture_default_str();
-  q->add_option("--threads", a.quickstart.threads, "0: one for each core")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
+  add_threads(q, a.quickstart.threads);
   q->add_flag("--control", a.quickstart.control, "also: RL with shuffled rewards, and the same time of more SFT");
 }
 
@@ -353,37 +343,8 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace hone::cli
 
-namespace {
-
-// Another process cut a mapped file short. Only calls that a signal handler may make.
-void on_bus_error(int, siginfo_t* info, void*) {
-  const char* path = hone::io::name_mapped_file(info->si_addr);
-  if (path == nullptr) return;  // the access is tried again and ends the process
-  for (const char* text : {"error: ", path, ": became shorter while it was read\n",
-                           "hint: wait until nothing writes this file, then start again\n"}) {
-    if (write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
-  }
-  _exit(2);
-}
-
-// A closed standard stream would give its number to the next file that is opened, and lines meant for people would
-// land in it. A reader that leaves, or a limit on file sizes, is an error of a write, not the end of the process.
-void prepare_process() {
-  for (int fd = 0; fd <= 2; ++fd) {
-    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
-  }
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
-  struct sigaction action = {};
-  action.sa_sigaction = on_bus_error;
-  action.sa_flags = SA_SIGINFO | SA_RESETHAND;
-  sigaction(SIGBUS, &action, nullptr);
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  prepare_process();
+  hone::cli::prepare_process();
   try {
     const int exit_code = hone::cli::run(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

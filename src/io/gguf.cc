@@ -134,7 +134,7 @@ Json read_metadata(Cursor& in, int64_t count, GgufLists lists) {
     std::string key = in.string("a key");
     if (!seen.insert(key).second) in.fail(fmt::format("expected every key once, found \"{}\" twice", key));
     const GgufType type = in.value_type();
-    if (type == GgufType::array && lists == GgufLists::pass_over) {
+    if (type == GgufType::array && lists == GgufLists::pass_over && key.starts_with("tokenizer.")) {
       in.pass_over_list();
       continue;
     }

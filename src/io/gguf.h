@@ -26,8 +26,8 @@ struct GgufTensor {
   const uint8_t* data = nullptr;  // row after row; lives as long as the bytes
 };
 
-// Whether lists of the metadata are kept: a vocabulary is some hundred thousand texts, which a configuration does
-// without.
+// Whether lists under keys that begin with "tokenizer." are kept: a vocabulary is some hundred thousand texts, which a
+// configuration does without. All others are: a size that is a list, one for each layer, has to be seen.
 enum class GgufLists { keep, pass_over };
 
 // What a file holds. The metadata is an object in file order; numbers are integers or doubles, a missing alignment 32.

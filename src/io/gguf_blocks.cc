@@ -4,12 +4,13 @@
 #include <bit>
 #include <cfloat>
 #include <cmath>
-#include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "core/bf16.h"
 #include "core/error.h"
 #include "io/half.h"
+#include "io/safetensors.h"
 
 namespace hone::io {
 
@@ -24,10 +25,6 @@ void put_u16(uint8_t* p, uint16_t value) {
 }
 int low(uint8_t x) { return x & 15; }
 int high(uint8_t x) { return x >> 4; }
-
-void read_f32(const uint8_t* b, float* out) { *out = std::bit_cast<float>(u32(b)); }
-void read_f16(const uint8_t* b, float* out) { *out = half_at(b); }
-void read_bf16(const uint8_t* b, float* out) { *out = std::bit_cast<float>(uint32_t{u16(b)} << 16); }
 
 void write_f32(const float* in, uint8_t* b) {
   const auto bits = std::bit_cast<uint32_t>(*in);
@@ -128,18 +125,22 @@ void read_q6_k(const uint8_t* b, float* out) {
 }
 
 constexpr GgmlForm kForms[] = {
-    {GgmlType::f32, "F32", 1, 4, read_f32, write_f32, FLT_MAX, 0},
-    {GgmlType::f16, "F16", 1, 2, read_f16, write_f16, 65504.0f, 1},
-    {GgmlType::bf16, "BF16", 1, 2, read_bf16, write_bf16, 0x1.fep127f, 32},
-    {GgmlType::q8_0, "Q8_0", 32, 34, read_q8_0, write_q8_0, 127 * 65504.0f, 7},
-    {GgmlType::q4_0, "Q4_0", 32, 18, read_q4_0, nullptr, 0, -1},
-    {GgmlType::q4_1, "Q4_1", 32, 20, read_q4_1, nullptr, 0, -1},
-    {GgmlType::q5_0, "Q5_0", 32, 22, read_q5_0, nullptr, 0, -1},
-    {GgmlType::q5_1, "Q5_1", 32, 24, read_q5_1, nullptr, 0, -1},
-    {GgmlType::q4_k, "Q4_K", 256, 144, read_q4_k, nullptr, 0, -1},
-    {GgmlType::q5_k, "Q5_K", 256, 176, read_q5_k, nullptr, 0, -1},
-    {GgmlType::q6_k, "Q6_K", 256, 210, read_q6_k, nullptr, 0, -1},
+    {GgmlType::f32, "F32", 1, 4, nullptr, write_f32, FLT_MAX, 0, StoredType::f32},
+    {GgmlType::f16, "F16", 1, 2, nullptr, write_f16, 65504.0f, 1, StoredType::f16},
+    {GgmlType::bf16, "BF16", 1, 2, nullptr, write_bf16, 0x1.fep127f, 32, StoredType::bf16},
+    {GgmlType::q8_0, "Q8_0", 32, 34, read_q8_0, write_q8_0, 127 * 65504.0f, 7, StoredType::f32},
+    {GgmlType::q4_0, "Q4_0", 32, 18, read_q4_0, nullptr, 0, -1, StoredType::f32},
+    {GgmlType::q4_1, "Q4_1", 32, 20, read_q4_1, nullptr, 0, -1, StoredType::f32},
+    {GgmlType::q5_0, "Q5_0", 32, 22, read_q5_0, nullptr, 0, -1, StoredType::f32},
+    {GgmlType::q5_1, "Q5_1", 32, 24, read_q5_1, nullptr, 0, -1, StoredType::f32},
+    {GgmlType::q4_k, "Q4_K", 256, 144, read_q4_k, nullptr, 0, -1, StoredType::f32},
+    {GgmlType::q5_k, "Q5_K", 256, 176, read_q5_k, nullptr, 0, -1, StoredType::f32},
+    {GgmlType::q6_k, "Q6_K", 256, 210, read_q6_k, nullptr, 0, -1, StoredType::f32},
 };
+
+constexpr int64_t kLargestBlock = 256;
+static_assert(std::all_of(std::begin(kForms), std::end(kForms),
+                          [](const GgmlForm& form) { return form.elements <= kLargestBlock; }));
 
 }  // namespace
 
@@ -202,7 +203,21 @@ const GgmlForm* find_written_ggml_form(std::string_view name) {
 void read_ggml_row(GgmlType type, const uint8_t* row, int64_t cols, float* out) {
   const GgmlForm& form = ggml_form(type);
   HONE_CHECK(cols % form.elements == 0, "{} columns of {}", cols, form.name);
-  for (int64_t i = 0; i < cols; i += form.elements, row += form.bytes) form.read(row, out + i);
+  read_ggml_elements(type, row, 0, cols, out);
+}
+
+void read_ggml_elements(GgmlType type, const uint8_t* rows, int64_t begin, int64_t size, float* out) {
+  const GgmlForm& form = ggml_form(type);
+  const uint8_t* block = rows + begin / form.elements * form.bytes;
+  if (form.read == nullptr) return read_floats(form.exact, block, size, out);
+  float values[kLargestBlock];
+  for (int64_t done = 0, first = begin % form.elements; done < size; first = 0, block += form.bytes) {
+    const int64_t count = std::min(form.elements - first, size - done);
+    const bool is_whole = count == form.elements;
+    form.read(block, is_whole ? out + done : values);
+    if (!is_whole) std::copy_n(values + first, count, out + done);
+    done += count;
+  }
 }
 
 }  // namespace hone::io

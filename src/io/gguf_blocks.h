@@ -8,6 +8,8 @@
 
 namespace hone::io {
 
+enum class StoredType;  // io/safetensors.h
+
 // Numbers as in a file.
 enum class GgmlType : uint32_t {
   f32 = 0,
@@ -25,13 +27,14 @@ enum class GgmlType : uint32_t {
 
 struct GgmlForm {
   GgmlType type;
-  const char* name;  // as ggml prints it: "Q4_K"
-  int64_t elements;  // of a block
-  int64_t bytes;     // of a block
-  void (*read)(const uint8_t* block, float* out);
+  const char* name;                                // as ggml prints it: "Q4_K"
+  int64_t elements;                                // of a block
+  int64_t bytes;                                   // of a block
+  void (*read)(const uint8_t* block, float* out);  // nullptr: no blocks, but plain numbers of the type `exact`
   void (*write)(const float* in, uint8_t* block);  // nullptr: not written
   float largest;                                   // magnitude that is written
   int64_t file_type;                               // general.file_type of a file whose matrices are written so
+  StoredType exact;                                // of safetensors, which holds its values exactly
 };
 
 const GgmlForm& ggml_form(GgmlType type);
@@ -47,5 +50,7 @@ const GgmlForm* find_written_ggml_form(std::string_view name);
 
 // A row of `cols` elements, a multiple of the block's.
 void read_ggml_row(GgmlType type, const uint8_t* row, int64_t cols, float* out);
+// Elements [begin, begin + size) of such rows, which lie one behind the other.
+void read_ggml_elements(GgmlType type, const uint8_t* rows, int64_t begin, int64_t size, float* out);
 
 }  // namespace hone::io

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -112,17 +114,25 @@ GgufContent without_lists(const std::string& bytes) {
 TEST(Gguf, ListsThatArePassedOverHaveToFitAndWhatFollowsIsRead) {
   const std::string texts = little(kString) + little(uint64_t{2}) + text("x") + text("\xff");
   const std::string numbers = little(kU32) + little(uint64_t{3}) + std::string(12, 'n');
-  const std::string lists = key("texts", kList, texts) + key("numbers", kList, numbers) +
-                            key("nested", kList, little(kList) + little(uint64_t{2}) + numbers + texts);
+  const std::string lists = key("tokenizer.texts", kList, texts) + key("tokenizer.numbers", kList, numbers) +
+                            key("tokenizer.nested", kList, little(kList) + little(uint64_t{2}) + numbers + texts);
   const std::string whole = file(lists + key("a", kU32, little(uint32_t{7})), 4, tensor("t", {64}, kF32, 0), 1);
   const GgufContent content = without_lists(whole);
   EXPECT_EQ(content.metadata, Json::object({{"a", 7}}));
   EXPECT_EQ(content.tensors.size(), 1u);
   for (size_t size = 0; size < whole.size(); ++size) EXPECT_THROW(without_lists(whole.substr(0, size)), Error) << size;
-  EXPECT_THROW(without_lists(file(key("k", kList, little(kU32) + little(uint64_t{1} << 62)), 1, "", 0)), Error);
+  EXPECT_THROW(without_lists(file(key("tokenizer.k", kList, little(kU32) + little(uint64_t{1} << 62)), 1, "", 0)),
+               Error);
   std::string deep = little(kU8) + little(uint64_t{0});
   for (int i = 0; i < 5; ++i) deep = little(kList) + little(uint64_t{1}) + deep;
-  EXPECT_THROW(without_lists(file(key("k", kList, deep), 1, "", 0)), Error);
+  EXPECT_THROW(without_lists(file(key("tokenizer.k", kList, deep), 1, "", 0)), Error);
+}
+
+TEST(Gguf, ListsOfOtherKeysThanATokenizersAreAlwaysKept) {
+  const std::string list = little(kU32) + little(uint64_t{2}) + little(uint32_t{4}) + little(uint32_t{2});
+  const std::string bytes =
+      file(key("llama.attention.head_count_kv", kList, list) + key("tokenizer.x", kList, list), 2, "", 0);
+  EXPECT_EQ(without_lists(bytes).metadata, Json::object({{"llama.attention.head_count_kv", Json::array({4, 2})}}));
 }
 
 TEST(Gguf, AFileCutAnywhereIsAnError) {
@@ -130,6 +140,28 @@ TEST(Gguf, AFileCutAnywhereIsAnError) {
                                  tensor("t", {32, 2}, kF32, 0), 1);
   EXPECT_EQ(gguf_error(whole), "");
   for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(gguf_error(whole.substr(0, size)), "") << size;
+}
+
+// Of every type, out of bytes that are any: a part that begins or ends within a block is that of the whole, to the bit.
+TEST(Gguf, PartsOfRowsAreThoseOfTheWhole) {
+  for (uint32_t number = 0; number < 64; ++number) {
+    const GgmlForm* form = find_ggml_form(number);
+    if (form == nullptr) continue;
+    const int64_t size = form->elements == 1 ? 201 : 3 * form->elements;
+    std::vector<uint8_t> bytes(static_cast<size_t>(size / form->elements * form->bytes));
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(37 * i + 11);
+    std::vector<float> whole(static_cast<size_t>(size)), part(static_cast<size_t>(size));
+    read_ggml_row(form->type, bytes.data(), size, whole.data());
+    for (const int64_t begin : {int64_t{0}, int64_t{1}, form->elements, size / 2 + 3}) {
+      for (int64_t count = 0; begin + count <= size; ++count) {
+        std::fill(part.begin(), part.end(), -1.0f);
+        read_ggml_elements(form->type, bytes.data(), begin, count, part.data());
+        ASSERT_EQ(std::memcmp(part.data(), whole.data() + begin, static_cast<size_t>(count) * sizeof(float)), 0)
+            << form->name << " " << begin << " " << count;
+        ASSERT_TRUE(count == size || part[static_cast<size_t>(count)] == -1.0f) << form->name << " " << begin;
+      }
+    }
+  }
 }
 
 class GgufWriting : public ::testing::Test {

@@ -141,15 +141,16 @@ void save_checkpoint(const std::string& folder, const TrainingState& state, cons
   check_finite(decoder);
   io::make_folders(folder);
   io::AtomicFolder checkpoint(checkpoint_path(folder, state.global_step));
+  const std::string files_of = source_of_files(options.source_folder, folder);
   if (decoder.lora().rank == 0) {
-    weights::save_model(decoder, checkpoint.path(), source_of_files(options.source_folder, folder));
+    weights::save_model(decoder, checkpoint.path(), files_of);
   } else {
-    weights::save_adapter(decoder, checkpoint.path(), options.source_folder);
+    weights::save_adapter(decoder, checkpoint.path(), options.source_folder, files_of);
   }
   if (decoder.lora().rank > 0 && options.merged) {
     const std::string merged = io::join_path(checkpoint.path(), "merged");
     io::make_folders(merged);
-    weights::save_model(decoder, merged, source_of_files(options.source_folder, folder));
+    weights::save_model(decoder, merged, files_of);
   }
   io::make_folders(state_folder(checkpoint.path()));
   save_moments(state_folder(checkpoint.path()), decoder, optimizer);

@@ -14,7 +14,10 @@
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "models/tiny_config.h"
+#include "prompts/arithmetic_task.h"
 #include "weights/adapter_folder.h"
+#include "weights/gguf_convert.h"
+#include "weights/hf_config.h"
 #include "weights/hf_folder.h"
 
 namespace hone {
@@ -136,6 +139,40 @@ TEST_F(Checkpoint, EveryFormGoesOnToTheSameBitsAndNoOtherCan) {
       }
     }
   }
+}
+
+// A folder or a GGUF file, of all weights as of adapters.
+TEST_F(Checkpoint, TheFilesBesideTheWeightsStayWhenTheModelIsMovedAway) {
+  const std::string model = folder_ + "-model", gguf = folder_ + ".gguf";
+  Decoder adapted(tiny_model_config(23, 6), DType::f32, LoraConfig{3, 5.0, {"q_proj", "down_proj"}});
+  adapted.initialize(1);
+  kernels::Context ctx(1);
+  adapted.initialize_adapters(ctx, 2);
+  Optimizer of_adapters(adapted, {});
+  for (const std::string& source : {model, gguf}) {
+    for (const bool is_adapted : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} adapters {}", source, is_adapted));
+      fs::remove_all(folder_);
+      write_arithmetic_tokenizer(model);
+      io::write_file(model + "/generation_config.json", "{\"eos_token_id\": 13}\n");
+      weights::save_model(decoder_, model, "");
+      weights::model_to_gguf(model, gguf, io::GgmlType::f32);
+      const auto save_step = [&](int64_t step) {
+        save_checkpoint(folder_, state_of(step), is_adapted ? adapted : decoder_, is_adapted ? of_adapters : optimizer_,
+                        {.source_folder = source});
+      };
+      save_step(1);
+      fs::remove_all(source);
+      save_step(2);
+      for (const char* name : {"/tokenizer.json", "/tokenizer_config.json", "/generation_config.json"}) {
+        ASSERT_TRUE(io::exists(checkpoint_path(folder_, 2) + name)) << name;
+        EXPECT_EQ(io::read_file(checkpoint_path(folder_, 2) + name), io::read_file(checkpoint_path(folder_, 1) + name));
+      }
+      EXPECT_EQ(weights::load_config(checkpoint_path(folder_, 2)), weights::load_config(checkpoint_path(folder_, 1)));
+    }
+  }
+  fs::remove_all(model);
+  fs::remove_all(gguf);
 }
 
 TEST_F(Checkpoint, AFolderThatIsNotCompleteIsNoCheckpoint) {

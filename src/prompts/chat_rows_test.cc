@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "io/atomic_file.h"
+#include "prompts/data_row_test_cases.h"
 #include "prompts/prompt_set.h"
 #include "prompts/row_fields.h"
 #include "prompts/sft_set.h"
@@ -34,10 +35,7 @@ class ChatRows : public ::testing::Test {
     io::write_file(folder_ + "/rows.jsonl", text);
     return folder_ + "/rows.jsonl";
   }
-  static std::string prompt_row(const std::string& content) {
-    return R"({"data_source": "s", "prompt": [{"role": "user", "content": ")" + content +
-           R"("}], "reward_model": {"ground_truth": "1"}})" + "\n";
-  }
+  static std::string prompt_row(const std::string& content) { return data_row(user_says(content)); }
   PromptSetOptions prompts(const std::string& text) {
     PromptSetOptions options;
     options.files = {write(text)};
@@ -132,9 +130,7 @@ TEST_F(ChatRows, PromptsOpenATurnAndHoldNoControlIdOfTheUser) {
 
 TEST_F(ChatRows, FaultsOfConversationsAreListedWithTheirRows) {
   io::Faults faults;
-  const std::string rest = R"("data_source": "s", "reward_model": {"ground_truth": "1"}})";
-  load_prompts(prompts(prompt_row("ok") + R"({"prompt": [], )" + rest + "\n" + R"({"prompt": [{"role": "user"}], )" +
-                       rest + "\n" + prompt_row("Ä")),
+  load_prompts(prompts(prompt_row("ok") + data_row("[]") + data_row(R"([{"role": "user"}])") + prompt_row("Ä")),
                *tokenizer_, faults);
   ASSERT_EQ(faults.list().size(), 3u);
   EXPECT_NE(faults.list()[0].find("rows.jsonl:2: prompt: messages: expected at least one"), std::string::npos);

@@ -13,21 +13,16 @@
 #include "io/file.h"
 #include "prompts/chat_rows.h"
 #include "prompts/ground_truth.h"
+#include "prompts/instructions.h"
 #include "prompts/row_fields.h"
 #include "prompts/row_file.h"
-#include "prompts/word_problem_task.h"
+#include "prompts/verl_row.h"
 
 namespace hone {
 
 namespace {
 
 using io::Json;
-
-constexpr const char* kBoxedInstruction = "Let's think step by step and output the final answer within \\boxed{}.";
-constexpr const char* kDapoBefore =
-    "Solve the following math problem step by step. The last line of your response should be of the form Answer: "
-    "$Answer (without quotes) where $Answer is the answer to the problem.\n\n";
-constexpr const char* kDapoBehind = "\n\nRemember to put your answer on its own line after \"Answer:\".";
 
 // A row of the set, and where it goes. Raises Error for a row at fault.
 struct RawRow {
@@ -53,15 +48,6 @@ struct RawRow {
   }
   Json extra_info() const { return Json::object({{"split", split}, {"index", index}}); }
 };
-
-Json verl_row(const char* data_source, const std::string& question, const char* ability, const char* style,
-              const std::string& ground_truth, Json extra_info) {
-  return Json::object({{"data_source", data_source},
-                       {"prompt", user_message(question)},
-                       {"ability", ability},
-                       {"reward_model", Json::object({{"style", style}, {"ground_truth", ground_truth}})},
-                       {"extra_info", std::move(extra_info)}});
-}
 
 // The first "#### NUMBER" of the worked answer, without commas.
 std::string number_behind_hashes(const std::string& answer) {
@@ -101,13 +87,14 @@ Json prepare_gsm8k(const RawRow& row) {
   Json extra = row.extra_info();
   extra.set("answer", answer);
   extra.set("question", question);
-  return verl_row("openai/gsm8k", question + " " + kHashesInstruction, "math", "rule", number_behind_hashes(answer),
-                  std::move(extra));
+  return verl_row("openai/gsm8k", user_message(question + " " + kHashesInstruction), "math", "rule",
+                  number_behind_hashes(answer), std::move(extra));
 }
 
 Json prepare_math(const RawRow& row) {
-  Json prepared = verl_row("DigitalLearningGmbH/MATH-lighteval", row.text({"problem"}) + " " + kBoxedInstruction,
-                           "math", "rule", last_box(row.text({"solution"})), row.extra_info());
+  Json prepared =
+      verl_row("DigitalLearningGmbH/MATH-lighteval", user_message(row.text({"problem"}) + " " + kBoxedInstruction),
+               "math", "rule", last_box(row.text({"solution"})), row.extra_info());
   for (const char* kept : {"level", "type"}) {
     if (const Json* value = row.json.find(kept)) prepared.set(kept, *value);
   }
@@ -119,8 +106,8 @@ Json prepare_deepscaler(const RawRow& row) {
   Json extra = row.extra_info();
   extra.set("answer", answer);
   extra.set("question", question);
-  return verl_row("agentica-org/DeepScaleR-Preview-Dataset", question + " " + kBoxedInstruction, "math", "rule", answer,
-                  std::move(extra));
+  return verl_row("agentica-org/DeepScaleR-Preview-Dataset", user_message(question + " " + kBoxedInstruction), "math",
+                  "rule", answer, std::move(extra));
 }
 
 Json checked_verl_row(const RawRow& row) {
@@ -137,7 +124,7 @@ Json prepare_aime(const RawRow& row) {
   answer.erase(0, std::min(answer.find_first_not_of('0'), answer.size() - 1));
   Json extra = row.extra_info();
   extra.set("raw_problem", problem);
-  return verl_row("aime", kDapoBefore + problem + kDapoBehind, "MATH", "rule-lighteval/MATH_v2", answer,
+  return verl_row("aime", user_message(kDapoBefore + problem + kDapoBehind), "MATH", "rule-lighteval/MATH_v2", answer,
                   std::move(extra));
 }
 

@@ -10,6 +10,8 @@
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "io/jsonl.h"
+#include "prompts/chat_rows.h"
+#include "prompts/verl_row.h"
 
 namespace hone {
 namespace {
@@ -61,21 +63,25 @@ void expect_row(const Json& row, const std::string& expected_text) {
 }
 
 TEST_F(Preparations, Gsm8k) {
-  // The first two rows of openai/gsm8k (MIT), and one of our own with commas and a minus.
-  const std::string train = write(
-      "train.jsonl",
-      R"({"question": "Natalia sold clips to 48 of her friends in April, and then she sold half as many clips in May. How many clips did Natalia sell altogether in April and May?", "answer": "Natalia sold 48/2 = <<48/2=24>>24 clips in May.\nNatalia sold 48+24 = <<48+24=72>>72 clips altogether in April and May.\n#### 72"})"
-      "\n"
-      R"({"question": "Q", "answer": "so ####5 and #### - no\n#### -1,234.5 dollars\n#### 6"})"
-      "\n");
+  // The first row of openai/gsm8k (MIT), and one of our own with commas and a minus.
+  const std::string question =
+      "Natalia sold clips to 48 of her friends in April, and then she sold half as many clips in May. How many clips "
+      "did Natalia sell altogether in April and May?";
+  const std::string answer =
+      "Natalia sold 48/2 = <<48/2=24>>24 clips in May.\nNatalia sold 48+24 = <<48+24=72>>72 clips altogether in April "
+      "and May.\n#### 72";
+  const std::string train =
+      write("train.jsonl",
+            Json::object({{"question", question}, {"answer", answer}}).dump() + "\n" +
+                R"({"question": "Q", "answer": "so ####5 and #### - no\n#### -1,234.5 dollars\n#### 6"})" + "\n");
   const std::string test = write("test.jsonl", R"({"question": "T", "answer": "#### 18"})");
   const auto files = prepare("gsm8k", {train, test});
   ASSERT_EQ(files.size(), 2u);
   const std::vector<Json> rows = rows_of("train.jsonl");
   ASSERT_EQ(rows.size(), 2u);
-  expect_row(
-      rows[0],
-      R"({"data_source": "openai/gsm8k", "prompt": [{"role": "user", "content": "Natalia sold clips to 48 of her friends in April, and then she sold half as many clips in May. How many clips did Natalia sell altogether in April and May? Let's think step by step and output the final answer after \"####\"."}], "ability": "math", "reward_model": {"style": "rule", "ground_truth": "72"}, "extra_info": {"split": "train", "index": 0, "answer": "Natalia sold 48/2 = <<48/2=24>>24 clips in May.\nNatalia sold 48+24 = <<48+24=72>>72 clips altogether in April and May.\n#### 72", "question": "Natalia sold clips to 48 of her friends in April, and then she sold half as many clips in May. How many clips did Natalia sell altogether in April and May?"}})");
+  const Json extra = Json::object({{"split", "train"}, {"index", 0}, {"answer", answer}, {"question", question}});
+  const Json prompt = user_message(question + " Let's think step by step and output the final answer after \"####\".");
+  expect_row(rows[0], verl_row("openai/gsm8k", prompt, "math", "rule", "72", extra).dump());
   EXPECT_EQ(rows[1].at("reward_model").at("ground_truth").as_string(), "-1234.5");
   EXPECT_EQ(rows[1].at("extra_info").at("index").as_int(), 1);
   expect_row(

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
+#include "prompts/data_row_test_cases.h"
 #include "prompts/sft_set.h"
 #include "text/character_tokenizer.h"
 
@@ -40,8 +41,7 @@ class PromptFiles : public ::testing::Test {
     return set;
   }
   static std::string row(const std::string& prompt, const std::string& truth = "1") {
-    return R"({"data_source": "s", "prompt": ")" + prompt + R"(", "reward_model": {"ground_truth": ")" + truth +
-           "\"}}\n";
+    return data_row("\"" + prompt + "\"", "\"" + truth + "\"");
   }
 
   std::string folder_;
@@ -169,26 +169,20 @@ TEST_F(PromptFiles, FilesOfSeveralFormsAreOneSet) {
 }
 
 TEST_F(PromptFiles, AllFaultsAreListedInOneGo) {
-  const std::string bad = write(
-      "bad.jsonl",
-      row("abc") +  // 1
-          R"({"data_source": "s", "prompt": "a"})"
-          "\n"  // 2
-          R"({"data_source": "s", "prompt": "a", "reward_model": {"ground_truth": null}})"
-          "\n"
-          R"({"data_source": "s", "prompt": 7, "reward_model": {"ground_truth": "1"}})"
-          "\n"
-          R"({"data_source": "s", "prompt": "a", "reward_model": {"ground_truth": 7}})"
-          "\n"
-          R"({"prompt": "a", "reward_model": {"ground_truth": "1"}})"
-          "\n" +                      // 6
-          row("Not these letters") +  // 7
-          row("") +                   // 8
-          R"({"data_source": "s", "prompt": [{"role": "user", "content": "a"}], "reward_model": {"ground_truth": "1"}})"
-          "\n" +
-          R"({"data_source": "s", "prom)"
-          "\n" +                       // 10
-          row(std::string(20, 'a')));  // 11
+  const std::string bad = write("bad.jsonl",
+                                row("abc") +  // 1
+                                    R"({"data_source": "s", "prompt": "a"})"
+                                    "\n" +  // 2
+                                    data_row(R"("a")", "null") +
+                                    data_row("7") + data_row(R"("a")", "7") +  // 5
+                                    R"({"prompt": "a", "reward_model": {"ground_truth": "1"}})"
+                                    "\n" +                      // 6
+                                    row("Not these letters") +  // 7
+                                    row("") +                   // 8
+                                    data_row(user_says("a")) +  // 9
+                                    R"({"data_source": "s", "prom)"
+                                    "\n" +                       // 10
+                                    row(std::string(20, 'a')));  // 11
   const std::string empty = write("empty.jsonl", "");
   std::vector<std::string> found;
   const PromptSet set = load({.files = {bad, empty}, .max_prompt_length = 19}, &found);

@@ -7,6 +7,7 @@
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "prompts/chat_rows.h"
+#include "prompts/verl_row.h"
 
 namespace hone {
 
@@ -67,11 +68,7 @@ void write_prompts(const std::string& path, const Task& task, const char* split,
   for (size_t i = 0; i < items.size(); ++i) {
     Json extra = Json::object({{"split", split}, {"index", static_cast<int64_t>(i)}});
     if (items[i].difficulty > 0) extra.set("difficulty", items[i].difficulty);
-    const Json row =
-        Json::object({{"data_source", task.data_source},
-                      {"prompt", prompt_of(task, items[i])},
-                      {"reward_model", Json::object({{"style", "rule"}, {"ground_truth", items[i].ground_truth}})},
-                      {"extra_info", std::move(extra)}});
+    const Json row = verl_row(task.data_source, prompt_of(task, items[i]), "", "rule", items[i].ground_truth, extra);
     file.write(row.dump() + "\n");
   }
   file.commit();

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "prompts/arithmetic_task.h"
 #include "prompts/countdown_task.h"
+#include "prompts/instructions.h"
 #include "prompts/sorting_task.h"
 #include "prompts/word_problem_task.h"
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "prompts/instructions.h"
 #include "prompts/task_builder.h"
 #include "prompts/word_problem_scenarios.h"
 

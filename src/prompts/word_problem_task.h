@@ -9,13 +9,8 @@
 
 namespace hone {
 
-// Difficulty: steps of a problem, 1 to 3.
-
-// Items with the same story and the same numbers count as the same, whatever the names and things.
+// Difficulty: steps of a problem, 1 to 3. Items with the same story and the same numbers count as the same, whatever
+// the names and things.
 Task make_word_problems(const TaskOptions& options);
-
-// What verl's preparation of GSM8K puts behind a question.
-inline constexpr const char* kHashesInstruction =
-    "Let's think step by step and output the final answer after \"####\".";
 
 }  // namespace hone

@@ -135,7 +135,8 @@ void load_adapter(kernels::Context& ctx, Decoder& decoder, const std::string& fo
   file.check_unchanged();
 }
 
-void save_adapter(const Decoder& decoder, const std::string& folder, const std::string& base_model) {
+void save_adapter(const Decoder& decoder, const std::string& folder, const std::string& base_model,
+                  const std::string& source_folder) {
   const LoraConfig& lora = decoder.lora();
   io::SafetensorsWriter writer;
   for (const Parameter& parameter : decoder.adapters()) {
@@ -163,7 +164,7 @@ void save_adapter(const Decoder& decoder, const std::string& folder, const std::
                                    {"init_lora_weights", true},
                                    {"inference_mode", true},
                                    {"modules_to_save", nullptr}}));
-  save_companions(decoder.config(), folder, base_model);
+  save_companions(decoder.config(), folder, source_folder);
 }
 
 }  // namespace hone::weights

@@ -24,8 +24,9 @@ std::string adapter_base(const std::string& folder);
 // unexpected, or of another shape.
 void load_adapter(kernels::Context& ctx, Decoder& decoder, const std::string& folder);
 
-// Writes both files into an existing folder, and config.json and what a tokenizer needs out of `base_model`, which is
-// named by its absolute path where it is a folder.
-void save_adapter(const Decoder& decoder, const std::string& folder, const std::string& base_model);
+// Writes both files into an existing folder, and what save_companions writes. `base_model` is named by its absolute
+// path where it is there; `source_folder` has its companions, also when it is not.
+void save_adapter(const Decoder& decoder, const std::string& folder, const std::string& base_model,
+                  const std::string& source_folder);
 
 }  // namespace hone::weights

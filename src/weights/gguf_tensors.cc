@@ -1,6 +1,8 @@
 #include "weights/gguf_tensors.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "core/error.h"
 #include "weights/gguf_names.h"
@@ -9,35 +11,30 @@ namespace hone::weights {
 
 namespace {
 
-io::StoredType stored_as(io::GgmlType type) {
-  if (type == io::GgmlType::f16) return io::StoredType::f16;
-  return type == io::GgmlType::bf16 ? io::StoredType::bf16 : io::StoredType::f32;
+using Read = std::function<void(int64_t begin, int64_t size, float* out)>;
+
+// Elements in Hugging Face's order; `head_dim` as gguf_row takes it.
+Read read_matrix(const io::GgufTensor& tensor, int64_t head_dim) {
+  return [&tensor, head_dim](int64_t begin, int64_t size, float* out) {
+    if (head_dim == 0) return io::read_ggml_elements(tensor.type, tensor.data, begin, size, out);
+    for (int64_t done = 0; done < size;) {
+      const int64_t row = (begin + done) / tensor.cols, first = (begin + done) % tensor.cols;
+      const int64_t count = std::min(size - done, tensor.cols - first);
+      const int64_t at = gguf_row(row, head_dim) * tensor.cols + first;
+      io::read_ggml_elements(tensor.type, tensor.data, at, count, out + done);
+      done += count;
+    }
+  };
 }
 
-// Elements of one row.
-void read_in_row(const io::GgufTensor& tensor, int64_t row, int64_t first, int64_t count, float* out) {
-  const io::GgmlForm& form = io::ggml_form(tensor.type);
-  const uint8_t* data = tensor.data + row * (tensor.cols / form.elements * form.bytes);
-  if (form.elements == 1) return io::read_floats(stored_as(tensor.type), data + first * form.bytes, count, out);
-  if (count == tensor.cols) return io::read_ggml_row(tensor.type, data, tensor.cols, out);
-  std::vector<float> whole(static_cast<size_t>(tensor.cols));
-  io::read_ggml_row(tensor.type, data, tensor.cols, whole.data());
-  std::copy_n(whole.begin() + first, count, out);
-}
-
-// Reads elements in Hugging Face's order; `head_dim` as gguf_row takes it.
-void read_gguf(const io::GgufTensor& tensor, int64_t head_dim, int64_t begin, int64_t size, float* out) {
-  if (head_dim > 0 && tensor.shape.size() < 2) {  // a bias: its elements are what rows are elsewhere
-    for (int64_t i = 0; i < size; ++i) read_in_row(tensor, 0, gguf_row(begin + i, head_dim), 1, out + i);
-    return;
-  }
-  if (head_dim == 0 && io::ggml_form(tensor.type).elements == 1) return read_in_row(tensor, 0, begin, size, out);
-  for (int64_t done = 0; done < size;) {
-    const int64_t row = (begin + done) / tensor.cols, first = (begin + done) % tensor.cols;
-    const int64_t count = std::min(size - done, tensor.cols - first);
-    read_in_row(tensor, gguf_row(row, head_dim), first, count, out + done);
-    done += count;
-  }
+// The same of a bias, whose elements are what rows are elsewhere: it is put in order once.
+Read read_paired_bias(const io::GgufTensor& tensor, int64_t head_dim) {
+  std::vector<float> stored(static_cast<size_t>(tensor.cols)), ordered;
+  io::read_ggml_row(tensor.type, tensor.data, tensor.cols, stored.data());
+  for (int64_t i = 0; i < tensor.cols; ++i) ordered.push_back(stored[static_cast<size_t>(gguf_row(i, head_dim))]);
+  return [ordered = std::move(ordered)](int64_t begin, int64_t size, float* out) {
+    std::copy_n(ordered.begin() + begin, size, out);
+  };
 }
 
 }  // namespace
@@ -60,10 +57,9 @@ std::vector<WeightTensor> gguf_tensors(const io::GgufContent& content, const Mod
       lost.push_back(*name);
       continue;
     }
-    all.push_back({*name, path, tensor.shape, tensor.rows * tensor.cols, stored_as(tensor.type),
-                   [&tensor, head_dim](int64_t begin, int64_t size, float* out) {
-                     read_gguf(tensor, head_dim, begin, size, out);
-                   }});
+    const bool is_paired_bias = head_dim > 0 && tensor.shape.size() == 1;
+    all.push_back({*name, path, tensor.shape, tensor.rows * tensor.cols, io::ggml_form(tensor.type).exact,
+                   is_paired_bias ? read_paired_bias(tensor, head_dim) : read_matrix(tensor, head_dim)});
   }
   return all;
 }

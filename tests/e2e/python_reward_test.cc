@@ -2,8 +2,7 @@
 // either side, and what a user sees of a function that fails.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "support/python.h"
 #include "support/tiny_run.h"
 
 namespace hone::test {
@@ -21,12 +20,11 @@ class PythonReward : public ::testing::Test {
  protected:
   PythonReward() { write_tiny_inputs(inputs_.path()); }
   void SetUp() override {
-    static const bool has_python = std::system("python3 -c 'import sys' >/dev/null 2>&1") == 0;
-    if (has_python) return;
+    if (has_python()) return;
     const Result result = run_hone(inputs_.path(), command("none", with(kTwin)));
     EXPECT_EQ(result.code, 2);
     EXPECT_NE(result.err.find("apt-get install python3"), std::string::npos) << result.err;
-    GTEST_SKIP() << "there is no python3";
+    GTEST_SKIP() << kNoPython;
   }
 
   std::string run(const std::string& name) const { return inputs_ / name; }

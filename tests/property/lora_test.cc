@@ -106,7 +106,7 @@ TEST(Lora, AnAdapterTravelsInPeftsFormatAndComesBackToTheBit) {
   const auto decoder = weights::load_adapted_decoder(ctx, folder / "model", DType::f32, lora);
   test::randomize_adapters(*decoder, 3);
   io::make_folders(folder / "adapter");
-  weights::save_adapter(*decoder, folder / "adapter", folder / "model");
+  weights::save_adapter(*decoder, folder / "adapter", folder / "model", folder / "model");
   const io::SafetensorsReader file(folder / "adapter" + "/adapter_model.safetensors");
   EXPECT_EQ(file.tensors().size(), 2u * 3u * static_cast<size_t>(decoder->config().num_layers));
   const ModelConfig& c = decoder->config();
@@ -162,7 +162,7 @@ TEST(Lora, AnAdapterIsSampledFromByTheModelThatItNames) {
   test::randomize_adapters(*decoder, 3);
   const std::string adapter = folder / "adapter", path = adapter + "/adapter_config.json";
   io::make_folders(adapter);
-  weights::save_adapter(*decoder, adapter, folder / "./model");
+  weights::save_adapter(*decoder, adapter, folder / "./model", folder / "model");
   EXPECT_EQ(weights::adapter_base(adapter), std::filesystem::absolute(folder / "model").string());
   std::filesystem::remove(adapter + "/config.json");
   const io::Json saved = io::read_json(path);

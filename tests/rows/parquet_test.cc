@@ -10,6 +10,7 @@
 #include "prompts/row_file.h"
 #include "support/command.h"
 #include "support/fake_pyarrow.h"
+#include "support/python.h"
 #include "support/tiny_run.h"
 #include "workers/worker.h"
 
@@ -33,7 +34,7 @@ class Variable {
 class Parquet : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!has_python()) GTEST_SKIP() << "there is no python3";
+    if (!has_python()) GTEST_SKIP() << kNoPython;
   }
   std::string write(const std::string& name, const std::string& expression) {
     io::write_file(folder_ / name, expression);
@@ -156,11 +157,12 @@ TEST_F(Parquet, D1FaultsOfRowsAreListedAsThoseOfJsonl) {
 
 // A file of pyarrow's own, as datasets and pandas write it: nested columns, dictionaries, several row groups.
 TEST(RealParquet, RowsAreThoseThatWereWritten) {
-  const char* chosen = std::getenv("HONE_PYTHON");
-  const std::string python = chosen != nullptr && *chosen != '\0' ? chosen : "python3";
-  if (std::system((python + " -c 'import pyarrow' >/dev/null 2>&1").c_str()) != 0) {
-    GTEST_SKIP() << "pyarrow is not installed";
+  const std::string python = python_with_pyarrow();
+  if (python.empty() && std::getenv("HONE_NEED_PYARROW") != nullptr) {
+    FAIL() << "pyarrow is not installed, and HONE_NEED_PYARROW is set: tools/setup.sh ci installs it";
   }
+  if (python.empty()) GTEST_SKIP() << "pyarrow is not installed";
+  const Variable interpreter("HONE_PYTHON", python);
   const TemporaryFolder folder("real_parquet");
   io::write_file(folder / "make.py", R"(
 import pyarrow as pa, pyarrow.parquet as pq, sys

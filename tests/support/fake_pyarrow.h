@@ -3,7 +3,6 @@
 // itself makes of real files is seen where it is installed.
 #pragma once
 
-#include <cstdlib>
 #include <string>
 
 #include "io/atomic_file.h"
@@ -53,7 +52,5 @@ class ParquetFile:
 )");
   return modules;
 }
-
-inline bool has_python() { return std::system("python3 -c '' >/dev/null 2>&1") == 0; }
 
 }  // namespace hone::test
