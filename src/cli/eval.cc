@@ -116,7 +116,7 @@ void print_result(const EvalArgs& args, const SourceScores& source, double tempe
     for (const VariableScores& variable : source.variables) {
       io::Json numbers = io::Json::object();
       for (const auto& [name, value] : variable.numbers) numbers.set(name, value);
-      line.set(variable.name, std::move(numbers));
+      line.set(free_key(line, variable.name), std::move(numbers));
     }
     fmt::print("{}\n", line.dump());
     return;

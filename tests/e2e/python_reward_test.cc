@@ -211,5 +211,26 @@ TEST_F(PythonReward, ScoresFilesAndEvaluationsToo) {
   EXPECT_NE(evaluated.out.find("\"mean@1\": "), std::string::npos) << evaluated.out;
 }
 
+TEST_F(PythonReward, WhatItReportsTakesNoNameOfTheResultsOwn) {
+  io::write_file(inputs_ / "reward.py",
+                 "def compute_score(solution_str, **_): return {'score': 1, 'n': 7, 'reward': 5, 'finish': 3}\n");
+  const Result result =
+      run_hone(inputs_.path(), Arguments{"eval", "--model", inputs_ / "model", "--data", inputs_ / "val.jsonl",
+                                         "--max-new-tokens", "2", "--json", "--dump", inputs_ / "dump.jsonl",
+                                         "--custom-reward", inputs_ / "reward.py"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const io::Json line = io::parse_json(result.out, "eval");
+  EXPECT_EQ(line.at("n").as_int(), 1);
+  EXPECT_EQ(line.at("extra_n").at("mean@1").as_double(), 7);
+  EXPECT_EQ(line.at("reward").at("mean@1").as_double(), 1);
+  EXPECT_EQ(line.at("extra_reward").at("mean@1").as_double(), 5);
+  const std::string dump = io::read_file(inputs_ / "dump.jsonl");
+  const io::Json row = io::parse_json(dump.substr(0, dump.find('\n')), "dump");
+  EXPECT_TRUE(row.at("finish").is_string());
+  EXPECT_EQ(row.at("extra_finish").as_double(), 3);
+  EXPECT_EQ(row.at("extra_reward").as_double(), 5);
+  EXPECT_EQ(row.find("reward"), nullptr) << "the reward is the score";
+}
+
 }  // namespace
 }  // namespace hone::test
