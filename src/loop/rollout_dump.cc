@@ -16,7 +16,8 @@ namespace {
 
 void set_extra(io::Json& row, const ScoreExtra& extra) {
   const auto* number = std::get_if<double>(&extra.value);
-  row.set(free_key(row, shown_name(extra)), number != nullptr ? io::Json::number_or_null(*number) : io::Json(std::get<std::string>(extra.value)));
+  row.set(free_key(row, shown_name(extra)),
+          number != nullptr ? io::Json::number_or_null(*number) : io::Json(std::get<std::string>(extra.value)));
 }
 
 io::Json row_of(const Group& group, const Trajectory& t, int64_t global_step) {

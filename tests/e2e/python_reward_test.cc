@@ -215,9 +215,9 @@ TEST_F(PythonReward, WhatItReportsTakesNoNameOfTheResultsOwn) {
   io::write_file(inputs_ / "reward.py",
                  "def compute_score(solution_str, **_): return {'score': 1, 'n': 7, 'reward': 5, 'finish': 3}\n");
   const Result result =
-      run_hone(inputs_.path(), Arguments{"eval", "--model", inputs_ / "model", "--data", inputs_ / "val.jsonl",
-                                         "--max-new-tokens", "2", "--json", "--dump", inputs_ / "dump.jsonl",
-                                         "--custom-reward", inputs_ / "reward.py"});
+      run_hone(inputs_.path(),
+               Arguments{"eval", "--model", inputs_ / "model", "--data", inputs_ / "val.jsonl", "--max-new-tokens", "2",
+                         "--json", "--dump", inputs_ / "dump.jsonl", "--custom-reward", inputs_ / "reward.py"});
   ASSERT_EQ(result.code, 0) << result.err;
   const io::Json line = io::parse_json(result.out, "eval");
   EXPECT_EQ(line.at("n").as_int(), 1);
