@@ -211,6 +211,24 @@ TEST_F(PythonReward, ScoresFilesAndEvaluationsToo) {
   EXPECT_NE(evaluated.out.find("\"mean@1\": "), std::string::npos) << evaluated.out;
 }
 
+TEST_F(PythonReward, ArgumentsOfTheCommandLineAreJsonPythonsConstantsOrTexts) {
+  io::write_file(inputs_ / "reward.py",
+                 "def compute_score(solution_str, **given):\n"
+                 "    given = {key: given[key] for key in 'abcdef'}\n"
+                 "    return {'score': 1, 'pred': repr(given)}\n");
+  io::write_file(inputs_ / "answers.jsonl", "{\"output\": \"abc\"}\n");
+  const Arguments score{"score", inputs_ / "answers.jsonl", "--json", "--custom-reward", inputs_ / "reward.py"};
+  const Result result = run_hone(
+      inputs_.path(), score + Arguments{"--reward-arg", "a=True", "--reward-arg", "b=false", "--reward-arg", "c=None",
+                                        "--reward-arg", "d=1.5", "--reward-arg", "e=x=y", "--reward-arg", "f={}"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const io::Json row = io::parse_json(result.out.substr(0, result.out.find('\n')), "score");
+  EXPECT_EQ(row.at("pred").as_string(), "{'a': True, 'b': False, 'c': None, 'd': 1.5, 'e': 'x=y', 'f': {}}");
+  const Result refused = run_hone(inputs_.path(), score + Arguments{"--reward-arg", "base"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--reward-arg: expected NAME=VALUE, found 'base'"), std::string::npos) << refused.err;
+}
+
 TEST_F(PythonReward, WhatItReportsTakesNoNameOfTheResultsOwn) {
   io::write_file(inputs_ / "reward.py",
                  "def compute_score(solution_str, **_): return {'score': 1, 'n': 7, 'reward': 5, 'finish': 3}\n");
