@@ -3,6 +3,7 @@
 #include "cli/named_values.h"
 #include "core/error.h"
 #include "io/file.h"
+#include "reward/code_scorer.h"
 #include "reward/python_scorer.h"
 
 namespace hone::cli {
@@ -18,8 +19,6 @@ void set_place(const std::string& text, PythonScorerOptions& options) {
   options.name = text.substr(colon + 1);
 }
 
-}  // namespace
-
 std::shared_ptr<OutsideScorer> custom_scorer(const CustomRewardArgs& args, uint64_t seed) {
   if (args.function.empty()) return nullptr;
   if (!(args.timeout > 0)) throw Error(fmt::format("--reward-timeout: expected above 0, found {}", args.timeout));
@@ -32,6 +31,15 @@ std::shared_ptr<OutsideScorer> custom_scorer(const CustomRewardArgs& args, uint6
   auto scorer = std::make_shared<PythonScorer>(std::move(options));
   scorer->keep_output("");
   return scorer;
+}
+
+}  // namespace
+
+ScoringRules scoring_of(const CustomRewardArgs& args, uint64_t seed) {
+  ScoringRules rules;
+  rules.custom = custom_scorer(args, seed);
+  if (args.run_code) rules.code = std::make_shared<CodeScorer>(default_scoring_workers());
+  return rules;
 }
 
 }  // namespace hone::cli
