@@ -211,6 +211,18 @@ TEST_F(PythonReward, ScoresFilesAndEvaluationsToo) {
   EXPECT_NE(evaluated.out.find("\"mean@1\": "), std::string::npos) << evaluated.out;
 }
 
+TEST_F(PythonReward, ScoredFilesTellTheLengthOfAnAnswerThatHasItsIds) {
+  io::write_file(inputs_ / "reward.py",
+                 "def compute_score(solution_str, extra_info, **_):\n"
+                 "    return 10 * extra_info['response_length'] + (extra_info['finish_reason'] == 'length')\n");
+  io::write_file(inputs_ / "answers.jsonl", R"({"output": "abc", "finish": "length", "response_ids": [5, 6, 7]})");
+  const Result result = run_hone(
+      inputs_.path(), {"score", inputs_ / "answers.jsonl", "--json", "--custom-reward", inputs_ / "reward.py"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const io::Json row = io::parse_json(result.out.substr(0, result.out.find('\n')), "score");
+  EXPECT_EQ(row.at("score").as_double(), 31);
+}
+
 TEST_F(PythonReward, ArgumentsOfTheCommandLineAreJsonPythonsConstantsOrTexts) {
   io::write_file(inputs_ / "reward.py",
                  "def compute_score(solution_str, **given):\n"
