@@ -8,8 +8,7 @@
 
 namespace hone::cli {
 
-// NAME=VALUE each; a value is JSON where it is, else text. Those that the template does not look at are named on the
-// error output.
+// As named_values(). Those that the template does not look at are named on the error output.
 io::Json template_arguments(const std::vector<std::string>& given, const ChatTemplate& chat);
 
 }  // namespace hone::cli

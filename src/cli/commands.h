@@ -37,6 +37,7 @@ struct CustomRewardArgs {              // eval and score
   std::string function;                // PATH[:NAME]; empty: none
   std::vector<std::string> arguments;  // NAME=VALUE
   double timeout = 60;                 // seconds for an answer
+  bool run_code = false;               // answers of prime_code may run as programs
 };
 
 struct EvalArgs {

@@ -1,7 +1,9 @@
 #include "cli/custom_reward.h"
 
+#include "cli/named_values.h"
 #include "core/error.h"
 #include "io/file.h"
+#include "reward/code_scorer.h"
 #include "reward/python_scorer.h"
 
 namespace hone::cli {
@@ -17,39 +19,27 @@ void set_place(const std::string& text, PythonScorerOptions& options) {
   options.name = text.substr(colon + 1);
 }
 
-// NAME=VALUE; a value that is no JSON is a text.
-io::Json named_values(const std::vector<std::string>& arguments) {
-  io::Json values = io::Json::object();
-  for (const std::string& argument : arguments) {
-    const size_t sign = argument.find('=');
-    if (sign == std::string::npos || sign == 0) {
-      throw Error(fmt::format("--reward-arg: expected NAME=VALUE, found '{}'", argument));
-    }
-    const std::string text = argument.substr(sign + 1);
-    io::Json value(text);
-    try {
-      value = io::parse_json(text, "--reward-arg");
-    } catch (const Error&) {  // a text
-    }
-    values.set(argument.substr(0, sign), std::move(value));
-  }
-  return values;
-}
-
-}  // namespace
-
 std::shared_ptr<OutsideScorer> custom_scorer(const CustomRewardArgs& args, uint64_t seed) {
   if (args.function.empty()) return nullptr;
   if (!(args.timeout > 0)) throw Error(fmt::format("--reward-timeout: expected above 0, found {}", args.timeout));
   PythonScorerOptions options;
   set_place(args.function, options);
-  options.kwargs = named_values(args.arguments);
+  options.kwargs = named_values(args.arguments, "--reward-arg");
   options.num_workers = default_scoring_workers();
   options.seconds = args.timeout;
   options.seed = seed;
   auto scorer = std::make_shared<PythonScorer>(std::move(options));
   scorer->keep_output("");
   return scorer;
+}
+
+}  // namespace
+
+ScoringRules scoring_of(const CustomRewardArgs& args, uint64_t seed) {
+  ScoringRules rules;
+  rules.custom = custom_scorer(args, seed);
+  if (args.run_code) rules.code = std::make_shared<CodeScorer>(default_scoring_workers());
+  return rules;
 }
 
 }  // namespace hone::cli

@@ -1,14 +1,12 @@
-// --custom-reward: a reward function of the user's on the command line.
+// --custom-reward and --run-code: who scores beside the scorers of ours.
 #pragma once
 
-#include <memory>
-
 #include "cli/commands.h"
-#include "reward/outside_scorer.h"
+#include "reward/scorer.h"
 
 namespace hone::cli {
 
-// None when none is named. What it prints goes to the error output. Raises Error when it cannot work.
-std::shared_ptr<OutsideScorer> custom_scorer(const CustomRewardArgs& args, uint64_t seed);
+// What a function prints goes to the error output. Raises Error when one of them cannot work.
+ScoringRules scoring_of(const CustomRewardArgs& args, uint64_t seed);
 
 }  // namespace hone::cli

@@ -1,4 +1,7 @@
 // hone data make: the data of a built-in task.
+#include <initializer_list>
+#include <utility>
+
 #include "cli/commands.h"
 #include "core/error.h"
 #include "prompts/arithmetic_task.h"
@@ -55,8 +58,9 @@ Task make_task(const DataMakeArgs& args) {
 }  // namespace
 
 int run_data_make(const DataMakeArgs& args) {
-  for (const int64_t size : {args.train, args.held_out, args.sft}) {
-    if (size < 0 || size > 10'000'000) throw Error(fmt::format("sizes: expected 0 to 10000000, found {}", size));
+  for (const auto& [option, size] : std::initializer_list<std::pair<const char*, int64_t>>{
+           {"--train", args.train}, {"--held-out", args.held_out}, {"--sft", args.sft}}) {
+    if (size < 0 || size > 10'000'000) throw Error(fmt::format("{}: expected 0 to 10000000, found {}", option, size));
   }
   if (args.digits && (args.task != "arithmetic" || !args.difficulty.empty())) {
     throw Error("--digits: expected for arithmetic alone, and not beside --difficulty");

@@ -44,7 +44,7 @@ std::vector<Prompt> load_eval_prompts(const EvalArgs& args, const Tokenizer& tok
   options.max_prompt_length = int64_t{1} << 20;
   options.keep_rows = scoring.custom != nullptr;
   PromptSet set = load_prompts(options, tokenizer, faults);
-  find_unscorable(set.prompts, faults, scoring);
+  find_unscorable(set.prompts, faults, scoring, {"--custom-reward", "--run-code"});
   faults.raise_if_any("the data cannot be used as it is");
   return std::move(set.prompts);
 }
@@ -116,7 +116,7 @@ void print_result(const EvalArgs& args, const SourceScores& source, double tempe
     for (const VariableScores& variable : source.variables) {
       io::Json numbers = io::Json::object();
       for (const auto& [name, value] : variable.numbers) numbers.set(name, value);
-      line.set(variable.name, std::move(numbers));
+      line.set(free_key(line, variable.name), std::move(numbers));
     }
     fmt::print("{}\n", line.dump());
     return;
@@ -145,7 +145,7 @@ int run_eval(const EvalArgs& args) {
   if (options.temperature == 0 && args.n > 1) {
     throw Error("--n above 1 with temperature 0 draws the same answer again and again", "set --temperature");
   }
-  options.scoring.custom = custom_scorer(args.custom, args.seed);
+  options.scoring = scoring_of(args.custom, args.seed);
   Tokenizer tokenizer = Tokenizer::load(args.model);
   const std::vector<Prompt> prompts = load_eval_prompts(args, tokenizer, options.scoring);
   options.max_new_tokens = answer_limit(args.model, args.max_new_tokens, 512, prompts);

@@ -113,6 +113,7 @@ void add_custom_reward(CLI::App* c, CustomRewardArgs& a) {
   c->add_option("--custom-reward", a.function, "PATH[:NAME] of a Python reward function (compute_score) for all rows");
   c->add_option("--reward-arg", a.arguments, "NAME=VALUE that it is given beside the answer");
   c->add_option("--reward-timeout", a.timeout, "seconds it has for an answer")->capture_default_str();
+  c->add_flag("--run-code", a.run_code, "score the sources of prime_code by running the answers, with your rights");
 }
 
 void add_sampling(CLI::App* command, SamplingArgs& a, bool with_stops) {

@@ -1,7 +1,8 @@
 // hone score: scores the answers of JSONL files, and shows where two scorers differ.
 #include <cmath>
 #include <map>
-#include <set>
+#include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/custom_reward.h"
@@ -20,101 +21,80 @@ namespace {
 constexpr std::string_view kRecorded = "recorded";
 
 void list_scorers() {
-  for (const Scorer& scorer : scorers()) {
-    fmt::print("{:<18} {}\n", scorer.name, scorer.what);
+  const auto list = [](std::string_view scorer, std::string_view what) {
+    fmt::print("{:<18} {}\n", scorer, what);
     for (const Route& route : routes()) {
-      if (route.scorer == scorer.name) fmt::print("{:<18}   {}\n", "", route.data_source);
+      if (route.scorer == scorer) fmt::print("{:<18}   {}\n", "", route.data_source);
     }
-  }
-  fmt::print("{:<18} the answer as a program, on test cases; reward.run_code=true allows it\n", kCodeScorer);
-  for (const Route& route : routes()) {
-    if (route.scorer == kCodeScorer) fmt::print("{:<18}   {}\n", "", route.data_source);
-  }
+  };
+  for (const Scorer& scorer : scorers()) list(scorer.name, scorer.what);
+  list(kCodeScorer, "the answer as a program, on test cases; reward.run_code=true or --run-code allows it");
 }
 
-const Scorer* scorer_named(const std::string& option, const std::string& name) {
-  if (name.empty()) return nullptr;
-  const Scorer* scorer = find_scorer(name);
-  if (scorer == nullptr) {
+// The same rules, with this scorer for every row.
+ScoringRules all_by(const std::string& option, const std::string& name, ScoringRules rules) {
+  if (name == kCodeScorer && rules.code == nullptr) {
+    throw Error(fmt::format("{}: {} runs the answers as programs", option, name), "allow it with --run-code");
+  }
+  if (name != kCodeScorer && find_scorer(name) == nullptr) {
     throw Error(fmt::format("{}: '{}' is no scorer", option, name), "hone score --list shows them");
   }
-  return scorer;
+  rules.scorers = {{"*", name}};
+  return rules;
 }
 
-struct Place {
-  const std::string& file;
-  int64_t line;
-  std::string text() const { return fmt::format("{}:{}", file, line); }
-};
+struct FileAnswer {
+  AnswerRow answer;
+  Prompt prompt;  // without ids
 
-// One of ours, or the user's own.
-struct Judge {
-  std::string name;
-  const Scorer* ours = nullptr;
-  OutsideScorer* outside = nullptr;
-
-  std::optional<std::string> find_fault(const Prompt& prompt) const {
-    return outside != nullptr ? outside->find_fault(prompt) : hone::find_fault(*ours, prompt.ground_truth);
-  }
-  Score score(const AnswerRow& row, const Prompt& prompt) const {
-    const Answer answer = row.answer();
-    if (outside == nullptr) return score_with(*ours, answer);
-    return outside->score(prompt, 0, {&answer, 1}).front();
+  std::string place() const { return fmt::format("{}:{}", prompt.file, prompt.line); }
+  Score score_by(const ScoringRules& rules) const {
+    const Answer given = answer.answer();
+    return score_all(prompt, 0, {&given, 1}, rules).front();
   }
 };
 
-Prompt prompt_of(const Place& place, const AnswerRow& row, const io::Json& json) {
-  Prompt prompt;
-  if (const io::Json* input = json.find("input"); input != nullptr && input->is_string())
-    prompt.text = input->as_string();
-  prompt.data_source = row.data_source;
-  prompt.ground_truth = row.ground_truth;
-  prompt.truth = row.truth;
-  prompt.file = place.file;
-  prompt.line = place.line;
-  prompt.row = json.dump();
-  return prompt;
+FileAnswer row_of(const std::string& file, const io::JsonRow& json, const ScoringRules& rules) {
+  FileAnswer row;
+  row.answer = read_answer_row(json.value, rules.custom == nullptr);
+  if (const io::Json* input = json.value.find("input"); input != nullptr && input->is_string()) {
+    row.prompt.text = input->as_string();
+  }
+  row.prompt.data_source = row.answer.data_source;
+  row.prompt.ground_truth = row.answer.ground_truth;
+  row.prompt.truth = row.answer.truth;
+  row.prompt.file = file;
+  row.prompt.line = json.line;
+  if (rules.custom != nullptr) row.prompt.row = json.value.dump();
+  return row;
 }
 
-// Takes every row that can be scored; the others are faults.
-class Rows {
- public:
-  Rows(const ScoreArgs& args, const Scorer* scorer, OutsideScorer* outside)
-      : args_(args), scorer_(scorer), outside_(outside) {}
-
-  template <class Take>
-  void read(const Take& take) {
-    io::Faults faults;
-    for (const std::string& file : args_.files) {
-      read_rows(file, faults, [&](io::JsonRow&& json) {
-        const Place place{file, json.line};
-        try {
-          const AnswerRow row = read_answer_row(json.value, outside_ == nullptr);
-          const Scorer* scorer = scorer_ != nullptr ? scorer_ : ScoringRules().scorer_of(row.data_source);
-          if (outside_ != nullptr) {
-            take(place, row, Judge{args_.custom.function, nullptr, outside_}, prompt_of(place, row, json.value));
-          } else if (scorer == nullptr) {
-            if (unknown_.insert(row.data_source).second) {
-              faults.add(
-                  fmt::format("{}: no scorer for data source \"{}\" (told once)", place.text(), row.data_source));
-            }
-          } else {
-            take(place, row, Judge{std::string(scorer->name), scorer}, prompt_of(place, row, {}));
-          }
-        } catch (const Error& error) {
-          faults.add(fmt::format("{}: {}", place.text(), error.what()));
-        }
-      });
+// Gives every row with an answer to take(FileAnswer&&); the others are faults.
+template <class Take>
+void read_answers(const std::string& file, const ScoringRules& rules, io::Faults& faults, const Take& take) {
+  read_rows(file, faults, [&](io::JsonRow&& json) {
+    try {
+      take(row_of(file, json, rules));
+    } catch (const Error& error) {
+      faults.add(fmt::format("{}:{}: {}", file, json.line, error.what()));
     }
-    faults.raise_if_any("not every row can be scored", "name a scorer with --scorer; hone score --list shows them");
-  }
+  });
+}
 
- private:
-  const ScoreArgs& args_;
-  const Scorer* scorer_;
-  OutsideScorer* outside_;
-  std::set<std::string> unknown_;
-};
+void raise_if_any(const io::Faults& faults) {
+  faults.raise_if_any("not every row can be scored", "hone score --list shows the scorers");
+}
+
+// All faults of all files, before the first score.
+void check_rows(const std::vector<std::string>& files, const ScoringRules& rules) {
+  io::Faults faults;
+  for (const std::string& file : files) {
+    std::vector<Prompt> prompts;
+    read_answers(file, rules, faults, [&](FileAnswer&& row) { prompts.push_back(std::move(row.prompt)); });
+    find_unscorable(prompts, faults, rules, {"--scorer", "--run-code"});
+  }
+  raise_if_any(faults);
+}
 
 struct Tally {
   int64_t rows = 0, right = 0, wrong = 0, no_answer = 0, undecided = 0, absent = 0, differ = 0;
@@ -155,16 +135,16 @@ std::string pred_of(const Score& score) {
 const char* verdict_of(const Score& score) { return score.verdict ? name(*score.verdict) : "none"; }
 io::Json value_of(const Score& score) { return score.value ? io::Json(*score.value) : io::Json(); }
 
-io::Json row_json(const Place& place, const AnswerRow& row, const Judge& judge, const Score& score) {
+io::Json row_json(const FileAnswer& row, const std::string& scorer, const Score& score) {
   io::Json line = io::Json::object();
-  line.set("place", place.text());
-  line.set("data_source", row.data_source);
-  line.set("scorer", judge.name);
+  line.set("place", row.place());
+  line.set("data_source", row.answer.data_source);
+  line.set("scorer", scorer);
   line.set("score", value_of(score));
   line.set("verdict", verdict_of(score));
   line.set("pred", pred_of(score));
   line.set("reason", score.reason);
-  line.set("ground_truth", row.ground_truth);
+  line.set("ground_truth", row.answer.ground_truth);
   return line;
 }
 
@@ -174,18 +154,19 @@ struct Second {
   io::Json value;
 };
 
-std::optional<Second> differing(const AnswerRow& row, const Score& first, const Scorer* other) {
+std::optional<Second> differing(const FileAnswer& row, const Score& first, const ScoringRules* other) {
   if (other == nullptr) {
-    if (row.recorded_acc) {  // the score may be a sum
+    const std::optional<double>&recorded = row.answer.recorded_score, &acc = row.answer.recorded_acc;
+    if (acc) {  // the score may be a sum
       const bool right = first.verdict ? *first.verdict == Verdict::right : first.value.value_or(0) > 0;
-      const bool same = first.value && right == (*row.recorded_acc > 0);
-      return same ? std::nullopt : std::optional(Second{"recorded", "", *row.recorded_acc});
+      const bool same = first.value && right == (*acc > 0);
+      return same ? std::nullopt : std::optional(Second{"recorded", "", *acc});
     }
-    if (!row.recorded_score) return {};
-    const bool same = first.value && std::abs(double{*first.value} - *row.recorded_score) <= 1e-6;
-    return same ? std::nullopt : std::optional(Second{"recorded", "", *row.recorded_score});
+    if (!recorded) return {};
+    const bool same = first.value && std::abs(double{*first.value} - *recorded) <= 1e-6;
+    return same ? std::nullopt : std::optional(Second{"recorded", "", *recorded});
   }
-  const Score second = score_with(*other, row.answer());
+  const Score second = row.score_by(*other);
   const bool same =
       !first.verdict && first.value && second.value && std::abs(double{*first.value} - double{*second.value}) <= 1e-6;
   if (same || (first.verdict == second.verdict && first.value.has_value() == second.value.has_value())) return {};
@@ -198,10 +179,10 @@ std::string last_bytes(const std::string& text) {
   return "..." + io::visible(std::string_view(text).substr(text.size() - kShown));
 }
 
-void print_difference(const ScoreArgs& args, const Place& place, const AnswerRow& row, const Judge& judge,
-                      const Score& first, const Second& second) {
+void print_difference(const ScoreArgs& args, const FileAnswer& row, const std::string& scorer, const Score& first,
+                      const Second& second) {
   if (args.json) {
-    io::Json line = row_json(place, row, judge, first);
+    io::Json line = row_json(row, scorer, first);
     line.set("other", args.audit);
     line.set("other_verdict", second.verdict);
     line.set("other_score", second.value);
@@ -209,11 +190,11 @@ void print_difference(const ScoreArgs& args, const Place& place, const AnswerRow
     fmt::print("{}\n", line.dump());
     return;
   }
-  fmt::print("{}: ground truth {}\n", place.text(), io::visible(row.ground_truth));
-  fmt::print("  {:<18} {:<10} {} \"{}\"\n", judge.name, verdict_of(first), value_of(first).dump(),
+  fmt::print("{}: ground truth {}\n", row.place(), io::visible(row.answer.ground_truth));
+  fmt::print("  {:<18} {:<10} {} \"{}\"\n", scorer, verdict_of(first), value_of(first).dump(),
              io::visible(pred_of(first)));
   fmt::print("  {:<18} {:<10} {} \"{}\"\n", args.audit, second.verdict, second.value.dump(), io::visible(second.pred));
-  fmt::print("  ends with          {}\n", last_bytes(row.text));
+  fmt::print("  ends with          {}\n", last_bytes(row.answer.text));
 }
 
 void print_tallies(const ScoreArgs& args, const std::map<std::pair<std::string, std::string>, Tally>& tallies) {
@@ -246,31 +227,33 @@ int run_score(const ScoreArgs& args) {
     return 0;
   }
   if (args.files.empty()) throw Error("no file to score", "hone score FILE.jsonl, or --list");
-  const bool recorded = args.audit == kRecorded;
-  const Scorer* other = recorded ? nullptr : scorer_named("--audit", args.audit);
-  const std::shared_ptr<OutsideScorer> custom = custom_scorer(args.custom, 1);
-  if (custom && !args.scorer.empty()) throw Error("--scorer and --custom-reward: each scores all rows; name one");
-  Rows rows(args, scorer_named("--scorer", args.scorer), custom.get());
-  // faults come first, all of them
-  rows.read([](const Place&, const AnswerRow&, const Judge& judge, const Prompt& prompt) {
-    if (const auto fault = judge.find_fault(prompt)) {
-      throw Error(judge.ours != nullptr ? "ground truth: " + *fault : *fault);
-    }
-  });
+  if (!args.custom.function.empty() && !args.scorer.empty()) {
+    throw Error("--scorer and --custom-reward: each scores all rows; name one");
+  }
+  const ScoringRules given = scoring_of(args.custom, 1);
+  const ScoringRules rules = args.scorer.empty() ? given : all_by("--scorer", args.scorer, given);
+  std::optional<ScoringRules> other;
+  if (!args.audit.empty() && args.audit != kRecorded) other = all_by("--audit", args.audit, given);
+  check_rows(args.files, rules);
   std::map<std::pair<std::string, std::string>, Tally> tallies;
-  rows.read([&](const Place& place, const AnswerRow& row, const Judge& judge, const Prompt& prompt) {
-    Tally& tally = tallies[{row.data_source, judge.name}];
-    const Score score = judge.score(row, prompt);
+  const auto take = [&](const FileAnswer& row) {
+    const std::string& source = row.prompt.data_source;
+    const std::string scorer = rules.custom ? args.custom.function : std::string(rules.scorer_name(source));
+    Tally& tally = tallies[{source, scorer}];
+    const Score score = row.score_by(rules);
     tally.add(score);
     if (args.audit.empty()) {
-      if (args.json) fmt::print("{}\n", row_json(place, row, judge, score).dump());
+      if (args.json) fmt::print("{}\n", row_json(row, scorer, score).dump());
       return;
     }
-    const auto second = differing(row, score, other);
+    const auto second = differing(row, score, other ? &*other : nullptr);
     if (!second) return;
     ++tally.differ;
-    print_difference(args, place, row, judge, score, *second);
-  });
+    print_difference(args, row, scorer, score, *second);
+  };
+  io::Faults faults;
+  for (const std::string& file : args.files) read_answers(file, rules, faults, take);
+  raise_if_any(faults);
   print_tallies(args, tallies);
   return 0;
 }

@@ -151,9 +151,10 @@ std::optional<double> add_prompt(const Group& group, int64_t n, SourceScores& so
     for (const ScoreExtra& extra : t.score.extras) {
       const auto* number = std::get_if<double>(&extra.value);
       if (number == nullptr) continue;
-      const auto is_same = [&](const auto& variable) { return variable.first == extra.name; };
+      const std::string name = shown_name(extra);
+      const auto is_same = [&](const auto& variable) { return variable.first == name; };
       auto place = std::find_if(variables.begin(), variables.end(), is_same);
-      if (place == variables.end()) place = variables.insert(place, {extra.name, {}});
+      if (place == variables.end()) place = variables.insert(place, {name, {}});
       place->second.add(*number, t.score);
     }
   }

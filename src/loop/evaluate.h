@@ -30,7 +30,8 @@ struct EvaluationOptions {
   uint64_t seed = 1;  // validation has a stream of its own: training draws are not touched
 };
 
-// `reward`, or another number that a scorer reports: means over prompts of sample_statistics.h.
+// `reward`, or another number that a scorer reports (one that it calls `reward` is `extra_reward`): means over prompts
+// of sample_statistics.h.
 struct VariableScores {
   std::string name;
   NamedNumbers numbers;

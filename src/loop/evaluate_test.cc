@@ -85,6 +85,14 @@ TEST(Evaluation, AccOfAScorerIsTheCoreVariable) {
   EXPECT_EQ(m.get("val-aux/s/format/mean@1"), 1.0);
 }
 
+TEST(Evaluation, WhatAScorerCallsRewardIsNotMixedIntoTheReward) {
+  const Prompt a = prompt_of("s");
+  const Metrics m = report({group_of(a, {answer(1.0f, {{"reward", 5.0}}), answer(0.0f, {{"reward", 7.0}})})}, 2);
+  EXPECT_EQ(m.get("val-core/s/reward/mean@2"), 0.5);
+  EXPECT_EQ(m.get("val-aux/s/reward/pass@2"), 1.0);
+  EXPECT_EQ(m.get("val-aux/s/extra_reward/mean@2"), 6.0);
+}
+
 TEST(Evaluation, AnAbsentScoreIsNoScoreAndAPromptWithoutAnyIsLeftOut) {
   const Prompt a = prompt_of("s");
   const Evaluation e = summarise(

@@ -43,7 +43,6 @@ void add_custom_scorer_fields(config::Schema& s, RewardRecipe& r) {
       .when(any, any_on);
   s.field("reward.memory_limit_mb", &r.memory_limit_mb, "Address space of such a process; null = no limit.")
       .at_least(1)
-      .effect(Effect::nothing)
       .when(when, on);
   s.field("reward.http.url", &r.http.url,
           "Service that scores every row that reward.scorers does not name, by POST of JSON (rewards.md).");
@@ -55,7 +54,6 @@ void add_custom_scorer_fields(config::Schema& s, RewardRecipe& r) {
           "Further tries when it does not answer or says 408, 429 or 5xx, after 1 s, 2 s, 4 s, ...")
       .at_least(0)
       .at_most(20)
-      .effect(Effect::nothing)
       .when(http, http_on);
   s.field("reward.run_code", &r.run_code,
           "Score the sources of prime_code by running the programs that the model writes, with the user's rights "

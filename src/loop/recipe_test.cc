@@ -267,6 +267,22 @@ TEST(Recipe, EveryKeyIsListedOnceAndTheEffectiveConfigReadsBack) {
   expect_whole(SftRecipe());
 }
 
+TEST(Recipe, WhatDecidesWhichScoresAreAbsentChangesResults) {
+  Recipe recipe;
+  config::Schema schema = schema_of(recipe);
+  const io::Json saved = schema.tree();
+  io::Faults faults;
+  config::apply(schema,
+                {{"reward.timeout", 5, "test"},
+                 {"reward.memory_limit_mb", 64, "test"},
+                 {"reward.http.retries", 1, "test"},
+                 {"reward.num_workers", 2, "test"}},
+                faults);
+  EXPECT_EQ(schema.differences(saved), (std::vector<std::string>{"reward.timeout: saved 60.0, now 5.0",
+                                                                 "reward.memory_limit_mb: saved null, now 64",
+                                                                 "reward.http.retries: saved 3, now 1"}));
+}
+
 TEST(SftRecipe, TakesVerlsKeysAndRefusesWithTheReason) {
   std::vector<std::string> notes;
   const std::vector<std::string> base = {"data.train_files=a.jsonl", "model.init_config=tiny",

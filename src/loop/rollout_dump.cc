@@ -14,11 +14,10 @@ namespace hone {
 
 namespace {
 
-// An extra of a name that a dump has itself stands behind "extra_".
 void set_extra(io::Json& row, const ScoreExtra& extra) {
-  const std::string name = row.find(extra.name) == nullptr ? extra.name : "extra_" + extra.name;
   const auto* number = std::get_if<double>(&extra.value);
-  row.set(name, number != nullptr ? io::Json::number_or_null(*number) : io::Json(std::get<std::string>(extra.value)));
+  row.set(free_key(row, shown_name(extra)),
+          number != nullptr ? io::Json::number_or_null(*number) : io::Json(std::get<std::string>(extra.value)));
 }
 
 io::Json row_of(const Group& group, const Trajectory& t, int64_t global_step) {
@@ -51,6 +50,11 @@ io::Json row_of(const Group& group, const Trajectory& t, int64_t global_step) {
 }
 
 }  // namespace
+
+std::string free_key(const io::Json& object, std::string name) {
+  while (object.find(name) != nullptr) name = "extra_" + name;
+  return name;
+}
 
 void write_rollouts(const std::vector<std::string>& paths, int64_t global_step, std::span<const Group> groups) {
   std::string text;

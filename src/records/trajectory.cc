@@ -31,6 +31,8 @@ std::optional<FinishReason> find_finish_reason(std::string_view wanted) {
   return {};
 }
 
+std::string shown_name(const ScoreExtra& extra) { return extra.name == "reward" ? "extra_reward" : extra.name; }
+
 const ScoreExtra* find_extra(const Score& score, std::string_view name) {
   for (const ScoreExtra& extra : score.extras) {
     if (extra.name == name) return &extra;

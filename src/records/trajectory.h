@@ -37,6 +37,8 @@ struct Score {
   std::optional<Verdict> verdict = {};
 };
 
+// Where it stands beside the reward: one that is called "reward" is "extra_reward" there.
+std::string shown_name(const ScoreExtra& extra);
 const ScoreExtra* find_extra(const Score& score, std::string_view name);  // nullptr: the scorer does not report it
 
 struct TokenLogprob {

@@ -1,6 +1,7 @@
 #include "reward/answer_row.h"
 
 #include <initializer_list>
+#include <iterator>
 
 #include "core/error.h"
 
@@ -61,6 +62,9 @@ AnswerRow read_answer_row(const io::Json& row, bool needs_truth) {
   result.recorded_acc = find_number(row, "acc");
   if (const io::Json* finish = row.find("finish"); finish != nullptr && finish->is_string()) {
     result.finish = find_finish_reason(finish->as_string()).value_or(FinishReason::end);
+  }
+  if (const io::Json* ids = row.find("response_ids"); ids != nullptr && ids->is_array()) {
+    result.num_ids = std::ssize(ids->as_array());
   }
   return result;
 }

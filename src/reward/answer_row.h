@@ -1,6 +1,7 @@
 // Answers as rows of files: verl's dumps of samples, and rows with an answer and a ground truth.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -13,9 +14,10 @@ struct AnswerRow {
   std::string data_source, text, ground_truth;  // data_source may be empty
   std::string truth;                            // the ground truth as JSON; empty where there is none
   FinishReason finish = FinishReason::end;
+  std::optional<int64_t> num_ids;  // of `response_ids`, as dumps have them
   std::optional<double> recorded_score, recorded_acc;
 
-  Answer answer() const { return {data_source, text, ground_truth, finish}; }
+  Answer answer() const { return {data_source, text, ground_truth, finish, num_ids.value_or(0)}; }
 };
 
 // The answer is `output`, `response`, `solution_str` or `completion` (a text, or messages: the last one's content); the

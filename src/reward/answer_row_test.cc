@@ -54,6 +54,14 @@ TEST(AnswerRow, SaysWhatIsMissing) {
   }
 }
 
+TEST(AnswerRow, TheLengthOfAnAnswerIsThatOfItsIds) {
+  const AnswerRow dumped = read(R"({"output": "a", "gts": "b", "response_ids": [5, 6, 7]})");
+  EXPECT_EQ(dumped.num_ids, 3);
+  EXPECT_EQ(dumped.answer().num_ids, 3);
+  EXPECT_FALSE(read(R"({"output": "a", "gts": "b"})").num_ids);
+  EXPECT_FALSE(read(R"({"output": "a", "gts": "b", "response_ids": null})").num_ids);
+}
+
 TEST(AnswerRow, KeepsSourceScoreAndFinish) {
   const AnswerRow bare = read(R"({"output": "a", "gts": "b"})");
   EXPECT_EQ(bare.data_source, "");

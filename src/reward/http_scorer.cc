@@ -28,6 +28,7 @@ void set_time(httplib::Client& client, double seconds) {
 struct Reply {
   int status = 0;  // 0: there is none, but a failure
   std::string body, failure;
+  bool may_change = true;  // the failure, with another try
 };
 
 Reply post(const HttpScorerOptions& options, const std::string& server, const std::string& path,
@@ -45,10 +46,13 @@ Reply post(const HttpScorerOptions& options, const std::string& server, const st
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);
   request.content_receiver = [&](const char* bytes, size_t size, uint64_t, uint64_t) {
     reply.body.append(bytes, size);
-    if (reply.body.size() > kMaxReplyBytes) reply.failure = fmt::format("a reply above {} bytes", kMaxReplyBytes);
-    if (std::chrono::steady_clock::now() > end)
+    if (reply.body.size() > kMaxReplyBytes) {
+      reply.failure = fmt::format("a reply above {} bytes", kMaxReplyBytes);
+      reply.may_change = false;
+    } else if (std::chrono::steady_clock::now() > end) {
       reply.failure = fmt::format("no whole reply within {:g} s", options.seconds);
-    return reply.failure.empty();
+    }
+    return reply.failure.empty();  // false ends the connection
   };
   const auto result = client.send(request);
   if (result) {
@@ -63,8 +67,8 @@ io::Json question_of(const Prompt& prompt, const Answer& answer) {
   const io::Json row = prompt.row.empty() ? io::Json::object() : io::parse_json(prompt.row, prompt.file);
   const io::Json* info = row.find("extra_info");
   io::Json extra_info = info != nullptr && info->is_object() ? *info : io::Json::object();
-  extra_info.set("finish_reason", name(answer.finish));
-  extra_info.set("response_length", answer.num_ids);
+  if (extra_info.find("finish_reason") == nullptr) extra_info.set("finish_reason", name(answer.finish));
+  if (extra_info.find("response_length") == nullptr) extra_info.set("response_length", answer.num_ids);
   io::Json question = io::Json::object();
   question.set("data_source", prompt.data_source);
   question.set("solution_str", answer.text);
@@ -144,6 +148,7 @@ Score HttpScorer::score_one(const Prompt& prompt, const Answer& answer) const {
     const Reply reply = post(options_, server_, path_, question);
     if (reply.status == 200) return score_of_reply(reply.body);
     failure = reply.failure;
+    if (!reply.may_change) break;
     if (reply.status == 0) continue;
     failure = fmt::format("status {}: {}", reply.status, io::visible(reply.body.substr(0, 200)));
     if (!is_worth_another_try(reply.status)) break;

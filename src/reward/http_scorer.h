@@ -1,7 +1,8 @@
 // HttpScorer: a service that scores. Each answer is a POST of
 //   {"data_source", "solution_str", "ground_truth", "extra_info"}
-// as JSON (verl's words; ground_truth and extra_info as the row has them); the reply is a number, an object with
-// `score` (what else it holds is reported), or null for no score.
+// as JSON (verl's words; ground_truth and extra_info as the row has them, and in this finish_reason and response_length
+// where the row has none of its own); the reply, of at most 1 MiB, is a number, an object with `score` (what else it
+// holds is reported), or null for no score.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@ namespace hone {
 struct HttpScorerOptions {
   std::string url;                                           // http://HOST[:PORT]/PATH, https too
   std::vector<std::pair<std::string, std::string>> headers;  // beside the usual ones
-  double seconds = 60;                                       // for a request
+  double seconds = 60;      // to connect, to send, for each wait for bytes; and from the start to a whole body
   int64_t retries = 3;      // after a connection that fails, a time-out, 408, 429 and 5xx
   double wait_seconds = 1;  // before the first of these; twice as long before each further one
   int num_threads = 1;      // requests at once

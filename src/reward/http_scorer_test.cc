@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -18,7 +18,9 @@ namespace hone {
 namespace {
 
 // Answers connections one after the other: HEAD with 200, POST number i with replies[i], the last one again and again.
-// An empty reply closes the connection without a word.
+// An empty reply closes the connection without a word. The others in place of a reply go on until the client is gone.
+constexpr const char *kSilence = "silence", *kDrip = "a byte of the body now and then", *kFlood = "a body without end";
+
 class Service {
  public:
   explicit Service(std::vector<std::string> replies) : replies_(std::move(replies)) {
@@ -64,7 +66,24 @@ class Service {
         reply = replies_[std::min(requests_.size(), replies_.size() - 1)];
         requests_.push_back(request);
       }
-      ::send(client, reply.data(), reply.size(), MSG_NOSIGNAL);
+      if (reply == kSilence) {
+        while (::recv(client, bytes, sizeof bytes, 0) > 0) continue;
+      } else if (reply == kDrip) {
+        send_on(client, "1", std::chrono::milliseconds(10));
+      } else if (reply == kFlood) {
+        send_on(client, std::string(1 << 16, '1'), {});
+      } else {
+        ::send(client, reply.data(), reply.size(), MSG_NOSIGNAL);
+      }
+    }
+  }
+  // Or for 20 s, so that a test that fails ends.
+  void send_on(int client, const std::string& part, std::chrono::milliseconds pause) {
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n";
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    ::send(client, head.data(), head.size(), MSG_NOSIGNAL);
+    while (std::chrono::steady_clock::now() < end && ::send(client, part.data(), part.size(), MSG_NOSIGNAL) > 0) {
+      std::this_thread::sleep_for(pause);
     }
   }
 
@@ -86,13 +105,13 @@ HttpScorerOptions options_of(const std::string& url) {
   return options;
 }
 
-Score scored(HttpScorer& scorer) {
+Score scored(HttpScorer& scorer, const std::string& row = R"({"extra_info":{"index":5}})") {
   Prompt prompt;
   prompt.data_source = "mine";
   prompt.ground_truth = "7";
   prompt.file = "rows.jsonl";
   prompt.truth = "[7]";
-  prompt.row = R"({"extra_info":{"index":5}})";
+  prompt.row = row;
   const Answer answer{"mine", "it is \"7\"", "7", FinishReason::length, 3};
   return scorer.score(prompt, 0, {&answer, 1}).front();
 }
@@ -151,11 +170,45 @@ TEST(HttpScorer, RepliesThatAreNoScoreAreAbsent) {
     EXPECT_FALSE(score.value) << body;
     EXPECT_NE(score.reason.find(reason), std::string::npos) << body << ": " << score.reason;
   }
-  Service huge({reply(std::string(2 << 20, '1'))});
-  HttpScorerOptions options = options_of(huge.url);
-  options.retries = 0;
-  HttpScorer scorer(options);
-  EXPECT_NE(scored(scorer).reason.find("a reply above 1048576 bytes"), std::string::npos) << scored(scorer).reason;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(HttpScorer, AReplyThatIsTooLongIsReadNoFurtherAndNotAskedForAgain) {
+  Service floods({kFlood});
+  HttpScorer scorer(options_of(floods.url));
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(scored(scorer).reason, "the scorer at " + floods.url + " fails: a reply above 1048576 bytes");
+  EXPECT_LT(seconds_since(start), 10);
+  EXPECT_EQ(floods.requests().size(), 1u);
+}
+
+TEST(HttpScorer, AServiceThatSleepsOrDripsIsAskedAgainAfterTheTimeLimit) {
+  for (const auto& [what, reason] : std::initializer_list<std::pair<const char*, const char*>>{
+           {kSilence, " fails: "}, {kDrip, " fails: no whole reply within 0.4 s"}}) {
+    Service service({what, what, reply("1")});
+    HttpScorerOptions options = options_of(service.url);
+    options.seconds = 0.4;
+    options.retries = 1;
+    HttpScorer scorer(options);
+    const auto start = std::chrono::steady_clock::now();
+    const Score score = scored(scorer);
+    EXPECT_FALSE(score.value) << what;
+    EXPECT_NE(score.reason.find(service.url + reason), std::string::npos) << what << ": " << score.reason;
+    EXPECT_EQ(service.requests().size(), 2u) << what;
+    EXPECT_LT(seconds_since(start), 10) << what;
+  }
+}
+
+TEST(HttpScorer, WhatTheRowSaysOfTheAnswerIsKept) {
+  Service service({reply("1")});
+  HttpScorer scorer(options_of(service.url));
+  scored(scorer, R"({"extra_info": {"finish_reason": "mine", "response_length": 9}})");
+  const std::string request = service.requests().front();
+  EXPECT_NE(request.find(R"("extra_info": {"finish_reason": "mine", "response_length": 9})"), std::string::npos)
+      << request;
 }
 
 TEST(HttpScorer, AServiceThatIsNotThereIsToldAtTheStart) {

@@ -207,7 +207,8 @@ std::vector<Score> score_all(const Prompt& prompt, uint64_t draw, std::span<cons
   return scores;
 }
 
-void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, const ScoringRules& rules) {
+void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, const ScoringRules& rules,
+                     const ScoringWords& words) {
   struct Unknown {
     int64_t first_line = 0, num_rows = 0;
   };
@@ -222,19 +223,20 @@ void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, con
       Unknown& entry = unknown[{prompt.file, prompt.data_source}];
       if (entry.num_rows++ == 0) entry.first_line = prompt.line;
     } else if (const auto fault = find_fault(*scorer, prompt.ground_truth)) {
-      faults.add(fmt::format("{}:{}: ground truth of {}: {}", prompt.file, prompt.line, prompt.data_source, *fault));
+      const std::string of_source = prompt.data_source.empty() ? "" : " of " + prompt.data_source;
+      faults.add(fmt::format("{}:{}: ground truth{}: {}", prompt.file, prompt.line, of_source, *fault));
     }
   }
   for (const auto& [place, entry] : unknown) {
     if (rules.scorer_name(place.second) == kCodeScorer) {
       faults.add(
           fmt::format("{}:{}: data source \"{}\" ({} rows) is scored by running the answers as programs; allow it with "
-                      "reward.run_code=true, or name another scorer in reward.scorers",
-                      place.first, entry.first_line, place.second, entry.num_rows));
+                      "{}, or name another scorer with {}",
+                      place.first, entry.first_line, place.second, entry.num_rows, words.run_code, words.scorer));
       continue;
     }
-    faults.add(fmt::format("{}:{}: no scorer for data source \"{}\" ({} rows); name one in reward.scorers; known: {}",
-                           place.first, entry.first_line, place.second, entry.num_rows, list_known()));
+    faults.add(fmt::format("{}:{}: no scorer for data source \"{}\" ({} rows); name one with {}; known: {}",
+                           place.first, entry.first_line, place.second, entry.num_rows, words.scorer, list_known()));
   }
 }
 

@@ -213,7 +213,7 @@ TEST(Scorer, NamesWhatCannotBeScoredInOneGo) {
   ASSERT_EQ(faults.list().size(), 5u);
   const std::string all = faults.list()[0] + faults.list()[1] + faults.list()[2] + faults.list()[3] + faults.list()[4];
   for (const char* part :
-       {"d.jsonl:2: no scorer for data source \"mine\" (2 rows); name one in reward.scorers; known: hone/arithmetic",
+       {"d.jsonl:2: no scorer for data source \"mine\" (2 rows); name one with reward.scorers; known: hone/arithmetic",
         "d.jsonl:4:", "d.jsonl:5:", "d.jsonl:6:", "d.jsonl:7:"}) {
     EXPECT_NE(all.find(part), std::string::npos) << part << " in " << all;
   }

@@ -94,6 +94,22 @@ TEST_F(Chat, TrainingFeedsWhatRenderShows) {
   EXPECT_NE(train(shorter).err.find("chat.jsonl:1: prompt has " + std::to_string(length) + " ids"), std::string::npos);
 }
 
+TEST_F(Chat, AnArgumentOfTheTemplateIsJsonOrOneOfPythonsConstants) {
+  const Arguments render{"render", "--model", model(), "--chat-template", "qwen3", "--user", "1", "--text"};
+  const auto with = [&](const std::string& value) {
+    const Result result = hone(render + Arguments{"--arg", "enable_thinking=" + value});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_EQ(with("False"), with("false"));
+  EXPECT_EQ(with("True"), with("true"));
+  EXPECT_EQ(with("None"), with("null"));
+  EXPECT_NE(with("False"), with("True"));
+  const Result refused = hone(render + Arguments{"--arg", "enable_thinking"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--arg: expected NAME=VALUE, found 'enable_thinking'"), std::string::npos) << refused.err;
+}
+
 // A row's own switch goes before --arg.
 TEST_F(Chat, RenderShowsOfRowsWhatEvalFeeds) {
   std::string rows;

@@ -242,6 +242,18 @@ TEST_F(Commands, EvalReservesACacheForTheAnswersThatThereAre) {
 
 // The disk is full, or the process is killed, in the middle of a line: the same command goes on from there, to the same
 // answers.
+TEST_F(Commands, EvalNamesItsOwnOptionsForRowsThatItCannotScore) {
+  io::write_file(inputs_ / "rows.jsonl",
+                 R"({"data_source":"mine","prompt":"1+1=","reward_model":{"ground_truth":"02"}})"
+                 "\n"
+                 R"({"data_source":"apps","prompt":"1+1=","reward_model":{"ground_truth":"02"}})"
+                 "\n");
+  const Result result = hone({"eval", "--model", inputs_ / "model", "--data", inputs_ / "rows.jsonl"});
+  expect_refused(result, {"rows.jsonl:1: no scorer for data source \"mine\" (1 rows); name one with --custom-reward",
+                          "allow it with --run-code, or name another scorer with --custom-reward"});
+  EXPECT_EQ(result.err.find("reward."), std::string::npos) << "a key of recipes: " << result.err;
+}
+
 TEST_F(Commands, EvalGoesOnWhereItWasStopped) {
   const std::string whole = inputs_ / "whole.jsonl", dump = inputs_ / "dump.jsonl", part = dump + ".part";
   const auto eval = [&](const std::string& file, const char* seed) {

@@ -209,5 +209,56 @@ TEST_F(PythonReward, ScoresFilesAndEvaluationsToo) {
   EXPECT_NE(evaluated.out.find("\"mean@1\": "), std::string::npos) << evaluated.out;
 }
 
+TEST_F(PythonReward, ScoredFilesTellTheLengthOfAnAnswerThatHasItsIds) {
+  io::write_file(inputs_ / "reward.py",
+                 "def compute_score(solution_str, extra_info, **_):\n"
+                 "    return 10 * extra_info['response_length'] + (extra_info['finish_reason'] == 'length')\n");
+  io::write_file(inputs_ / "answers.jsonl", R"({"output": "abc", "finish": "length", "response_ids": [5, 6, 7]})");
+  const Result result = run_hone(
+      inputs_.path(), {"score", inputs_ / "answers.jsonl", "--json", "--custom-reward", inputs_ / "reward.py"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const io::Json row = io::parse_json(result.out.substr(0, result.out.find('\n')), "score");
+  EXPECT_EQ(row.at("score").as_double(), 31);
+}
+
+TEST_F(PythonReward, ArgumentsOfTheCommandLineAreJsonPythonsConstantsOrTexts) {
+  io::write_file(inputs_ / "reward.py",
+                 "def compute_score(solution_str, **given):\n"
+                 "    given = {key: given[key] for key in 'abcdef'}\n"
+                 "    return {'score': 1, 'pred': repr(given)}\n");
+  io::write_file(inputs_ / "answers.jsonl", "{\"output\": \"abc\"}\n");
+  const Arguments score{"score", inputs_ / "answers.jsonl", "--json", "--custom-reward", inputs_ / "reward.py"};
+  const Result result = run_hone(
+      inputs_.path(), score + Arguments{"--reward-arg", "a=True", "--reward-arg", "b=false", "--reward-arg", "c=None",
+                                        "--reward-arg", "d=1.5", "--reward-arg", "e=x=y", "--reward-arg", "f={}"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const io::Json row = io::parse_json(result.out.substr(0, result.out.find('\n')), "score");
+  EXPECT_EQ(row.at("pred").as_string(), "{'a': True, 'b': False, 'c': None, 'd': 1.5, 'e': 'x=y', 'f': {}}");
+  const Result refused = run_hone(inputs_.path(), score + Arguments{"--reward-arg", "base"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--reward-arg: expected NAME=VALUE, found 'base'"), std::string::npos) << refused.err;
+}
+
+TEST_F(PythonReward, WhatItReportsTakesNoNameOfTheResultsOwn) {
+  io::write_file(inputs_ / "reward.py",
+                 "def compute_score(solution_str, **_): return {'score': 1, 'n': 7, 'reward': 5, 'finish': 3}\n");
+  const Result result =
+      run_hone(inputs_.path(),
+               Arguments{"eval", "--model", inputs_ / "model", "--data", inputs_ / "val.jsonl", "--max-new-tokens", "2",
+                         "--json", "--dump", inputs_ / "dump.jsonl", "--custom-reward", inputs_ / "reward.py"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  const io::Json line = io::parse_json(result.out, "eval");
+  EXPECT_EQ(line.at("n").as_int(), 1);
+  EXPECT_EQ(line.at("extra_n").at("mean@1").as_double(), 7);
+  EXPECT_EQ(line.at("reward").at("mean@1").as_double(), 1);
+  EXPECT_EQ(line.at("extra_reward").at("mean@1").as_double(), 5);
+  const std::string dump = io::read_file(inputs_ / "dump.jsonl");
+  const io::Json row = io::parse_json(dump.substr(0, dump.find('\n')), "dump");
+  EXPECT_TRUE(row.at("finish").is_string());
+  EXPECT_EQ(row.at("extra_finish").as_double(), 3);
+  EXPECT_EQ(row.at("extra_reward").as_double(), 5);
+  EXPECT_EQ(row.find("reward"), nullptr) << "the reward is the score";
+}
+
 }  // namespace
 }  // namespace hone::test

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <sstream>
 
 #include "reward/scorer.h"
@@ -141,10 +142,41 @@ TEST_F(ScoreCommand, NamesAllThatCannotBeScored) {
   const Result result = run_hone(folder_.path(), {"score", rows});
   EXPECT_EQ(result.code, 2);
   for (const char* fault : {"a.jsonl:1: no scorer for data source \"mine\"", "a.jsonl:2: no ground truth",
-                            "a.jsonl:3: no answer", "a.jsonl:4: ground truth: expected a number"}) {
+                            "a.jsonl:3: no answer", "a.jsonl:4: ground truth of openai/gsm8k: expected a number"}) {
     EXPECT_NE(result.err.find(fault), std::string::npos) << fault << " in\n" << result.err;
   }
-  EXPECT_EQ(run_hone(folder_.path(), {"score", rows, "--scorer", "maths"}).code, 2);
+  for (const char* option : {"--scorer", "--audit"}) {
+    const Result unknown = run_hone(folder_.path(), {"score", rows, option, "maths"});
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_NE(unknown.err.find(std::string(option) + ": 'maths' is no scorer"), std::string::npos) << unknown.err;
+  }
+}
+
+TEST_F(ScoreCommand, ProgramsRunWhenTheOptionAllowsItAndAreElseRefusedWithItsName) {
+  const std::string cases = R"({"inputs": ["2"], "outputs": ["4"]})";
+  const std::string rows = file("a.jsonl", row("```python\nprint(2 * int(input()))\n```", cases, "codecontests", 1) +
+                                               row("```python\nprint(5)\n```", cases, "codecontests", 0));
+  const Result refused = run_hone(folder_.path(), {"score", rows});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("allow it with --run-code, or name another scorer with --scorer"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(refused.err.find("reward."), std::string::npos) << "a key of recipes: " << refused.err;
+  for (const char* option : {"--scorer", "--audit"}) {
+    const Result named = run_hone(folder_.path(), {"score", rows, option, "prime_code"});
+    EXPECT_EQ(named.code, 2);
+    EXPECT_NE(named.err.find(std::string(option) + ": prime_code runs the answers as programs"), std::string::npos)
+        << named.err;
+    EXPECT_NE(named.err.find("--run-code"), std::string::npos) << named.err;
+  }
+  if (std::system("python3 -c 'import sys' >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no python3";
+  for (const bool is_named : {false, true}) {
+    std::vector<std::string> arguments{"score", rows, "--run-code", "--audit", "recorded"};
+    if (is_named) arguments.insert(arguments.end(), {"--scorer", "prime_code"});
+    const Result result = run_hone(folder_.path(), arguments);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_NE(result.out.find("codecontests by prime_code: mean 0.5000 over 2 rows"), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("recorded differ on 0"), std::string::npos) << result.out;
+  }
 }
 
 }  // namespace
