@@ -56,6 +56,8 @@ io::Json PythonScorer::load(workers::Worker& worker) const {
   return workers::ask_python(worker, "load_reward", std::move(question), kLoadSeconds);
 }
 
+std::string PythonScorer::mark() const { return io::Json::array({source_, options_.name, options_.kwargs}).dump(); }
+
 std::optional<std::string> PythonScorer::find_fault(const Prompt& prompt) {
   if (!std::exchange(needs_row_, false)) return {};
   io::Json question = io::Json::object();

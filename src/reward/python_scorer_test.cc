@@ -395,6 +395,18 @@ TEST_F(PythonScorerTest, AFileThatChangesLaterIsRunAsItWas) {
   EXPECT_EQ(said(scorer, 2), "-(the reward function compute_score of reward.py ended with exit code 1) 1");
 }
 
+TEST_F(PythonScorerTest, ItsMarkIsTheSourceTheNameAndTheArgumentsAndNotTheProcesses) {
+  const std::string source = "def compute_score(solution_str, **_): return 1\nother = compute_score\n";
+  const std::string mark = PythonScorer(options(source)).mark();
+  PythonScorerOptions more = options(source);
+  more.num_workers = 2;
+  EXPECT_EQ(PythonScorer(more).mark(), mark);
+  more.kwargs.set("bonus", 1);
+  EXPECT_NE(PythonScorer(more).mark(), mark);
+  EXPECT_NE(PythonScorer(options(source, "other")).mark(), mark);
+  EXPECT_NE(PythonScorer(options(source + "# edited\n")).mark(), mark);
+}
+
 TEST_F(PythonScorerTest, TakesItsPlaceAmongTheScorers) {
   ScoringRules rules;
   rules.custom = std::make_shared<PythonScorer>(options("def compute_score(solution_str, **_): return 0.25"));

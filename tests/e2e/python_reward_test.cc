@@ -17,6 +17,16 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None):
     return 1.0 if numbers and numbers[-1] == ground_truth else 0.0
 )";
 
+// training_state/state.json without the hash of data and reward function.
+std::string without_hash(const std::string& state) {
+  io::Json kept = io::Json::object();
+  const io::Json all = io::parse_json(state, "state.json");
+  for (const auto& [key, value] : all.as_object()) {
+    if (key != "data_hash") kept.set(key, value);
+  }
+  return kept.dump();
+}
+
 class PythonReward : public ::testing::Test {
  protected:
   PythonReward() { write_tiny_inputs(inputs_.path()); }
@@ -62,8 +72,10 @@ TEST_F(PythonReward, GivesTheBitsOfTheNativeScorerWhateverTheProcesses) {
     auto bits = bits_of(run(name));
     if (first.empty()) first = bits;
     EXPECT_EQ(difference(first, bits), "");
+    const std::string state = "training_state/state.json";
+    EXPECT_EQ(without_hash(expected.at(state)), without_hash(bits[state]));
     for (const auto& [file, bytes] : expected) {  // dumps tell of verdicts, which a function has none of
-      if (!file.starts_with("/rollouts")) {
+      if (file != state && !file.starts_with("/rollouts")) {
         EXPECT_TRUE(bytes == bits[file]) << file;
       }
     }
@@ -106,6 +118,23 @@ TEST_F(PythonReward, ARunThatIsKilledGoesOnToTheSameBitsAndLeavesNoProcessBehind
   EXPECT_FALSE(is_running());
   ASSERT_EQ(hone("killed", more).code, 0);
   EXPECT_EQ(difference(bits_of(run("undisturbed")), bits_of(run("killed"))), "");
+}
+
+TEST_F(PythonReward, AnotherFunctionIsRefusedAsOtherDataAreUnlessAskedFor) {
+  const Arguments two{"trainer.total_training_steps=2"}, three{"trainer.total_training_steps=3"};
+  ASSERT_EQ(hone("edited", with(kTwin) + two).code, 0);
+  const auto before = bits_of(run("edited"));
+  const Arguments edited = with(std::string(kTwin) + "# edited\n");
+  Result result = hone("edited", edited + three);
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("the data's hash was"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("with a reward function"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("trainer.resume_allow_changes=true"), std::string::npos) << result.err;
+  EXPECT_EQ(difference(before, bits_of(run("edited"))), "") << "a refused run touches nothing";
+  EXPECT_EQ(hone("edited", with(kTwin) + three).code, 0) << "the first goes on";
+  result = hone("edited", with(std::string(kTwin) + "# edited\n") +
+                              Arguments{"trainer.total_training_steps=4", "trainer.resume_allow_changes=true"});
+  EXPECT_EQ(result.code, 0) << result.err;
 }
 
 TEST_F(PythonReward, AFailedSampleIsAbsentAndNamedAndTheRunGoesOn) {
