@@ -154,7 +154,7 @@ def score_code(request):
     count = min(len(cases["inputs"]), MOST_CASES)
     passed = sum(_passes(program, cases, i, request) for i in range(count))
     extras = [["acc", float(passed == count)], ["passed", float(passed)], ["cases", float(count)]]
-    return {"id": request["id"], "scores": [{"score": passed / count, "extras": extras}]}
+    return {"scores": [{"score": passed / count, "extras": extras}]}
 
 
 OPERATIONS.update(score_code=score_code)

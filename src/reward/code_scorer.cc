@@ -35,18 +35,16 @@ CodeScorer::CodeScorer(int num_workers, double seconds, int64_t memory_bytes)
 }
 
 Score CodeScorer::score_one(const Prompt& prompt, const Answer& answer) {
-  const int64_t id = next_id_++;
   io::Json question = io::Json::object();
-  question.set("id", id);
   question.set("answer", answer.text);
   question.set("ground_truth", prompt.ground_truth);
   question.set("seconds_each", seconds_);
   question.set("memory_bytes", memory_bytes_);
   try {
     auto taken = pool_.take();
-    const io::Json reply =
-        workers::ask_python(taken.worker(), "score_code", std::move(question), kMostCases * seconds_ + kSecondsBeside);
-    if (reply.at("id").as_int() != id) throw Error("the reply belongs to another request");
+    const io::Json reply = workers::ask_twice([&] {
+      return workers::ask_python(taken.worker(), "score_code", question, kMostCases * seconds_ + kSecondsBeside);
+    });
     if (reply.at("scores").as_array().empty()) throw Error("the reply has no score");
     return outside_score(reply.at("scores").as_array().front());
   } catch (const Error& error) {

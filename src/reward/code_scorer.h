@@ -2,10 +2,9 @@
 // is {"inputs": [...], "outputs": [...]}, texts for the input and the expected output, or with "fn_name" the arguments
 // of a function and its value. The score is the share of the first 10 cases that are passed; `acc` is 1 when all are.
 // Each case is a process in a session and a folder of its own, with limits of time, memory, file size and open files.
-// That is no sandbox: what the model writes runs with the user's rights.
+// That is no sandbox: what the model writes runs with the user's rights. Where the process that runs the cases dies
+// they are run once more by another.
 #pragma once
-
-#include <atomic>
 
 #include "reward/outside_scorer.h"
 #include "workers/worker_pool.h"
@@ -29,7 +28,6 @@ class CodeScorer : public OutsideScorer {
   double seconds_;
   int64_t memory_bytes_;  // of a case
   workers::WorkerPool pool_;
-  std::atomic<int64_t> next_id_ = 0;
 };
 
 }  // namespace hone

@@ -2,8 +2,10 @@
 #include "reward/code_scorer.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "core/error.h"
 #include "reward/scorer.h"
@@ -13,6 +15,12 @@ namespace {
 
 class CodeScorerTest : public ::testing::Test {
  protected:
+  CodeScorerTest() {
+    folder_ = std::filesystem::temp_directory_path() / fmt::format("hone_code_test_{}", ::getpid());
+    std::filesystem::create_directories(folder_);
+  }
+  ~CodeScorerTest() override { std::filesystem::remove_all(folder_); }
+
   void SetUp() override {
     static const bool has_python = std::system("python3 -c 'import sys' >/dev/null 2>&1") == 0;
     if (has_python) return;
@@ -30,7 +38,11 @@ class CodeScorerTest : public ::testing::Test {
     return fmt::format("{},{},{}", *score.value, std::get<double>(score.extras.at(1).value),
                        std::get<double>(score.extras.at(2).value));
   }
+
+  std::filesystem::path folder_;
 };
+
+constexpr const char* kPrintsOne = R"({"inputs": [""], "outputs": ["1"]})";
 
 TEST_F(CodeScorerTest, GivesTheShareOfTheCasesThatAreTrulyPassed) {
   CodeScorer scorer(1, 2.0);
@@ -66,6 +78,20 @@ TEST_F(CodeScorerTest, ProgramsThatMisbehaveFailTheirCaseAndNothingElse) {
     EXPECT_EQ(said(scorer, program, one), "0,0,1") << program;
   }
   EXPECT_EQ(said(scorer, "print(1)", one), "1,1,1") << "goes on";
+}
+
+TEST_F(CodeScorerTest, AProcessThatIsKilledInMidSampleIsAskedAgainAndNothingDiffers) {
+  CodeScorer scorer(1);
+  const std::string flag = folder_ / "killed";
+  const std::string program = fmt::format(
+      "if not os.path.exists('{0}'):\n"
+      "    open('{0}', 'w').close()\n"
+      "    os.kill(os.getppid(), 9)\n"
+      "    time.sleep(60)\n"
+      "print(1)",
+      flag);
+  EXPECT_EQ(said(scorer, program, kPrintsOne), "1,1,1");
+  EXPECT_TRUE(std::filesystem::exists(flag));
 }
 
 TEST_F(CodeScorerTest, RunsWhenItIsAllowedAndElseTheStartSaysWhatIsMissing) {
