@@ -1,7 +1,9 @@
 # -- answers that are programs ----------------------------------------------------------------------------------------
 
 PRELUDE = """\
-import sys, os, math, re, random, string, time, json, copy, io
+import sys
+del sys.path[0]  # the folder of the program
+import os, math, re, random, string, time, json, copy, io
 import bisect, collections, fractions, functools, heapq, itertools, operator, statistics
 from bisect import *
 from collections import *
@@ -12,6 +14,7 @@ from itertools import *
 from math import *
 from typing import *
 sys.setrecursionlimit(600000)
+random.seed(0)
 """
 CALL = """
 _given = json.loads(sys.stdin.read())
@@ -45,11 +48,11 @@ def read_cases(text):
 
 def _confine(seconds, memory_bytes):
     """Between fork and exec of a program: limits, a session of its own, an end with this process."""
-    import ctypes, resource
+    import ctypes, math, resource
 
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     for kind, limit in (
-        (resource.RLIMIT_CPU, int(seconds) + 1),
+        (resource.RLIMIT_CPU, math.ceil(seconds)),
         (resource.RLIMIT_AS, memory_bytes),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 16 << 20),
@@ -71,7 +74,7 @@ def _run(program, given, request):
         out_path = os.path.join(folder, "printed")
         with open(os.path.join(folder, "input"), "rb") as in_file, open(out_path, "wb") as out_file:
             child = subprocess.Popen(
-                [sys.executable, "-I", path],
+                [sys.executable, "-s", "-B", path],  # not -I, which takes no PYTHONHASHSEED
                 stdin=in_file,
                 stdout=out_file,
                 stderr=subprocess.DEVNULL,
@@ -81,7 +84,7 @@ def _run(program, given, request):
                 preexec_fn=lambda: _confine(request["seconds_each"], request["memory_bytes"]),
             )
             try:
-                code = child.wait(request["seconds_each"])
+                code = child.wait(request["clock_seconds_each"])
             except subprocess.TimeoutExpired:
                 code = None
             try:

@@ -9,7 +9,10 @@ namespace hone {
 
 namespace {
 
-constexpr double kMostCases = 10;      // as python/code.py has them
+constexpr double kMostCases = 10;  // as python/code.py has them
+// A case's limit is its processor time, which a busy machine makes no longer. By the clock it may take so many times as
+// long: programs that sleep end too.
+constexpr double kClockFactor = 3;
 constexpr double kSecondsBeside = 60;  // to start processes on a busy machine
 
 workers::WorkerOptions code_worker(int number) {
@@ -39,12 +42,13 @@ Score CodeScorer::score_one(const Prompt& prompt, const Answer& answer) {
   question.set("answer", answer.text);
   question.set("ground_truth", prompt.ground_truth);
   question.set("seconds_each", seconds_);
+  question.set("clock_seconds_each", kClockFactor * seconds_);
   question.set("memory_bytes", memory_bytes_);
+  const double seconds = kMostCases * kClockFactor * seconds_ + kSecondsBeside;
   try {
     auto taken = pool_.take();
-    const io::Json reply = workers::ask_twice([&] {
-      return workers::ask_python(taken.worker(), "score_code", question, kMostCases * seconds_ + kSecondsBeside);
-    });
+    const io::Json reply =
+        workers::ask_twice([&] { return workers::ask_python(taken.worker(), "score_code", question, seconds); });
     if (reply.at("scores").as_array().empty()) throw Error("the reply has no score");
     return outside_score(reply.at("scores").as_array().front());
   } catch (const Error& error) {

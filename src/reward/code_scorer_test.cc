@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "io/file.h"
 #include "reward/scorer.h"
 
 namespace hone {
@@ -45,7 +46,7 @@ class CodeScorerTest : public ::testing::Test {
 constexpr const char* kPrintsOne = R"({"inputs": [""], "outputs": ["1"]})";
 
 TEST_F(CodeScorerTest, GivesTheShareOfTheCasesThatAreTrulyPassed) {
-  CodeScorer scorer(1, 2.0);
+  CodeScorer scorer(1, 3.0);
   const std::string doubles = R"({"inputs": ["1\n", "2\n", ["3"]], "outputs": ["2\n", " 4 ", ["6"]]})";
   EXPECT_EQ(said(scorer, "print(2 * int(input()))", doubles), "1,3,3");
   EXPECT_EQ(said(scorer, "x = int(input())\nprint(2 * x if x < 3 else 0)", doubles), "0.6666667,2,3");
@@ -64,20 +65,40 @@ TEST_F(CodeScorerTest, GivesTheShareOfTheCasesThatAreTrulyPassed) {
 }
 
 TEST_F(CodeScorerTest, ProgramsThatMisbehaveFailTheirCaseAndNothingElse) {
-  CodeScorer scorer(1, 0.7, int64_t{512} << 20);
-  const std::string one = R"({"inputs": [""], "outputs": ["1"]})";
+  CodeScorer brief(1, 1.0);
+  for (const char* program : {"while True: pass", "import time; time.sleep(1000)"}) {
+    EXPECT_EQ(said(brief, program, kPrintsOne), "0,0,1") << program;
+  }
+  CodeScorer scorer(1, 3.0, int64_t{512} << 20);
   for (const char* program : {
-           "while True: pass",
-           "import time; time.sleep(1000)",
            "x = bytearray(1 << 30); print(1)",
            "import os; os._exit(3)",
            "import os; os.kill(os.getpid(), 9)",
            "open('big', 'wb').write(bytes(1 << 25)); print(1)",
            "print('x' * (1 << 22))",
        }) {
-    EXPECT_EQ(said(scorer, program, one), "0,0,1") << program;
+    EXPECT_EQ(said(scorer, program, kPrintsOne), "0,0,1") << program;
   }
-  EXPECT_EQ(said(scorer, "print(1)", one), "1,1,1") << "goes on";
+  EXPECT_EQ(said(scorer, "print(1)", kPrintsOne), "1,1,1") << "goes on";
+}
+
+TEST_F(CodeScorerTest, ASleepIsNoProcessorTime) {
+  CodeScorer scorer(1, 2.0);
+  EXPECT_EQ(said(scorer, "time.sleep(2.5); print(1)", kPrintsOne), "1,1,1");
+}
+
+TEST_F(CodeScorerTest, HashesAndRandomNumbersAreTheSameInEveryRunAndTheFolderHoldsNoModules) {
+  CodeScorer scorer(1);
+  const std::string path = folder_ / "drawn";
+  const std::string program = fmt::format(
+      "open('{}', 'a').write('%s %s,' % (hash('abc'), random.random()))\n"
+      "print(1 + (os.path.realpath(os.getcwd()) in map(os.path.realpath, sys.path)))",
+      path);
+  EXPECT_EQ(said(scorer, program, kPrintsOne), "1,1,1");
+  EXPECT_EQ(said(scorer, program, kPrintsOne), "1,1,1");
+  const std::string drawn = io::read_file(path);
+  const std::string first = drawn.substr(0, drawn.find(',') + 1);
+  EXPECT_EQ(drawn, first + first);
 }
 
 TEST_F(CodeScorerTest, AProcessThatIsKilledInMidSampleIsAskedAgainAndNothingDiffers) {
