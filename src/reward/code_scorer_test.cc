@@ -19,8 +19,13 @@ class CodeScorerTest : public ::testing::Test {
   CodeScorerTest() {
     folder_ = std::filesystem::temp_directory_path() / fmt::format("hone_code_test_{}", ::getpid());
     std::filesystem::create_directories(folder_);
+    if (const char* before = std::getenv("TMPDIR")) before_ = before;
+    ::setenv("TMPDIR", folder_.c_str(), 1);  // of the programs' folders, which some leave behind
   }
-  ~CodeScorerTest() override { std::filesystem::remove_all(folder_); }
+  ~CodeScorerTest() override {
+    before_ ? ::setenv("TMPDIR", before_->c_str(), 1) : ::unsetenv("TMPDIR");
+    std::filesystem::remove_all(folder_);
+  }
 
   void SetUp() override {
     static const bool has_python = std::system("python3 -c 'import sys' >/dev/null 2>&1") == 0;
@@ -41,6 +46,7 @@ class CodeScorerTest : public ::testing::Test {
   }
 
   std::filesystem::path folder_;
+  std::optional<std::string> before_;
 };
 
 constexpr const char* kPrintsOne = R"({"inputs": [""], "outputs": ["1"]})";
@@ -76,10 +82,28 @@ TEST_F(CodeScorerTest, ProgramsThatMisbehaveFailTheirCaseAndNothingElse) {
            "import os; os.kill(os.getpid(), 9)",
            "open('big', 'wb').write(bytes(1 << 25)); print(1)",
            "print('x' * (1 << 22))",
+           "print('1' + chr(10) * (1 << 21) + '2')",
+           "os.write(1, b'1')\ntry:\n    while True: os.write(1, b' ' * 65536)\nexcept OSError: pass",
        }) {
     EXPECT_EQ(said(scorer, program, kPrintsOne), "0,0,1") << program;
   }
   EXPECT_EQ(said(scorer, "print(1)", kPrintsOne), "1,1,1") << "goes on";
+}
+
+TEST_F(CodeScorerTest, WhatIsPrintedIsTakenWholeAndOfTheCasesTheFirstTen) {
+  CodeScorer scorer(1);
+  const std::string text(1 << 21, 'x');
+  EXPECT_EQ(said(scorer, "print('x' * (1 << 21))", R"({"inputs": [""], "outputs": [")" + text + "\"]}"), "1,1,1");
+  EXPECT_EQ(said(scorer, "print(1)", R"({"inputs": ["","","","","","","","","","","",""],
+                                        "outputs": [1,1,1,1,1,1,1,1,1,1,0,0]})"),
+            "1,10,10");
+}
+
+TEST_F(CodeScorerTest, AProgramThatTakesItsFolderAwayHasItsScoreAllTheSame) {
+  CodeScorer scorer(1);
+  EXPECT_EQ(said(scorer, "import shutil\nhere = os.getcwd()\nshutil.rmtree(here)\nopen(here, 'w').close()\nprint(1)",
+                 kPrintsOne),
+            "1,1,1");
 }
 
 TEST_F(CodeScorerTest, ASleepIsNoProcessorTime) {
@@ -135,6 +159,20 @@ TEST_F(CodeScorerTest, RunsWhenItIsAllowedAndElseTheStartSaysWhatIsMissing) {
   row.ground_truth = R"({"inputs": ["1"], "outputs": []})";
   find_unscorable({row}, broken, rules);
   ASSERT_EQ(broken.size(), 1u);
+}
+
+TEST_F(CodeScorerTest, RowsWhoseFunctionHasNoNameAreFaults) {
+  CodeScorer scorer(1);
+  for (const auto& [name, fits] : std::initializer_list<std::pair<const char*, bool>>{
+           {"null", true}, {"\"f_2\"", true}, {"\"\"", false}, {"\"2f\"", false}, {"\"f(\"", false}, {"7", false}}) {
+    Prompt row;
+    row.ground_truth = fmt::format(R"({{"fn_name": {}, "inputs": [[1]], "outputs": [1]}})", name);
+    const auto fault = scorer.find_fault(row);
+    EXPECT_EQ(!fault, fits) << name;
+    if (fault) {
+      EXPECT_TRUE(fault->starts_with("ground truth: expected a name as fn_name, found ")) << *fault;
+    }
+  }
 }
 
 }  // namespace
