@@ -368,6 +368,28 @@ def compute_score(solution_str, **_):
   EXPECT_EQ(std::set<std::string>(first.begin(), first.end()).size(), first.size()) << "each its own random numbers";
 }
 
+TEST_F(PythonScorerTest, NumpyIsSeededForTheFirstCallThatImportsItToo) {
+  std::filesystem::create_directories(folder_ / "modules");
+  io::write_file(folder_ / "modules" / "numpy.py",  // a stand-in, whose number is its seed
+                 "class random:\n"
+                 "    number = -1\n"
+                 "    @staticmethod\n"
+                 "    def seed(seed): random.number = seed % 1000\n");
+  const char* before = std::getenv("PYTHONPATH");
+  const std::string restored = before == nullptr ? "" : before;
+  ::setenv("PYTHONPATH", (folder_ / "modules").c_str(), 1);
+  {
+    PythonScorer scorer(
+        options("def compute_score(solution_str, **_):\n"
+                "    import numpy\n"
+                "    return numpy.random.number\n"));
+    const std::string first = said(scorer, 1);
+    EXPECT_NE(first, "-1");
+    EXPECT_EQ(said(scorer, 1), first);
+  }
+  before == nullptr ? ::unsetenv("PYTHONPATH") : ::setenv("PYTHONPATH", restored.c_str(), 1);
+}
+
 TEST_F(PythonScorerTest, AlarmsAndCopiesOfTheProcessAreTheFunctionsOwnBusiness) {
   EXPECT_EQ(said(R"(
 import os, signal
