@@ -198,19 +198,22 @@ def compute_score(prompts, completions, **_):
 }
 
 TEST_F(PythonScorerTest, AProcessThatIsKilledInMidSampleIsAskedAgainAndNothingDiffers) {
+  const std::string log = folder_ / "log", killed = folder_ / "killed";
   PythonScorer scorer(
       options("import time, os\n"
               "def compute_score(solution_str, **_):\n"
               "    print('at work', os.getpid())\n"
-              "    time.sleep(0.3)\n"
+              "    while not os.path.exists('" +
+              killed +
+              "'): time.sleep(0.01)\n"
               "    return 7\n"));
-  const std::string log = folder_ / "log";
   scorer.keep_output(log);
   std::thread killer([&] {
     for (int i = 0; i < 2000; ++i) {
       const std::string text = io::exists(log) ? io::read_file(log) : "";
-      if (const size_t at = text.find("at work "); at != std::string::npos) {
+      if (const size_t at = text.find("at work "); text.find('\n', at) != std::string::npos) {
         ::kill(static_cast<pid_t>(std::stol(text.substr(at + 8))), SIGKILL);
+        io::write_file(killed, "");
         return;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -27,6 +27,14 @@ std::string without_hash(const std::string& state) {
   return kept.dump();
 }
 
+// The process of the last line that a function printed as "process N"; 0: there is none yet.
+pid_t last_process(const std::string& log) {
+  const std::string text = io::exists(log) ? io::read_file(log) : "";
+  const size_t end = text.rfind('\n');
+  const size_t at = end == std::string::npos ? end : text.rfind("] process ", end);
+  return at == std::string::npos ? 0 : static_cast<pid_t>(std::stol(text.substr(at + 10)));
+}
+
 class PythonReward : public ::testing::Test {
  protected:
   PythonReward() { write_tiny_inputs(inputs_.path()); }
@@ -101,9 +109,8 @@ TEST_F(PythonReward, ARunThatIsKilledGoesOnToTheSameBitsAndLeavesNoProcessBehind
   ASSERT_TRUE(killed.wait_until([&] { return num_lines(run("killed") + "/metrics.jsonl") >= 2; }));
   killed.send(SIGKILL);
   killed.wait();
-  const std::string log = io::read_file(run("killed") + "/rewards.log");
-  ASSERT_NE(log.find("] process "), std::string::npos) << log;
-  const auto pid = static_cast<pid_t>(std::stol(log.substr(log.rfind("] process ") + 10)));
+  const pid_t pid = last_process(run("killed") + "/rewards.log");
+  ASSERT_NE(pid, 0);
   const auto is_running = [&] {
     std::string stat;
     try {
@@ -118,6 +125,29 @@ TEST_F(PythonReward, ARunThatIsKilledGoesOnToTheSameBitsAndLeavesNoProcessBehind
   EXPECT_FALSE(is_running());
   ASSERT_EQ(hone("killed", more).code, 0);
   EXPECT_EQ(difference(bits_of(run("undisturbed")), bits_of(run("killed"))), "");
+}
+
+TEST_F(PythonReward, AProcessThatIsKilledInARunChangesNoBitOfIt) {
+  const std::string killed = inputs_ / "killed", log = run("disturbed") + "/rewards.log";
+  const std::string waits = std::string(kTwin) +
+                            "import time, os\n"
+                            "inner = compute_score\n"
+                            "def compute_score(**given):\n"
+                            "    print('process', os.getpid())\n"
+                            "    while not os.path.exists('" +
+                            killed +
+                            "'): time.sleep(0.01)\n"
+                            "    return inner(**given)\n";
+  const Arguments more = with(waits) + Arguments{"reward.num_workers=1"};
+  Command disturbed(inputs_.path(), command("disturbed", more));
+  ASSERT_TRUE(disturbed.wait_until([&] { return last_process(log) != 0; })) << disturbed.err();
+  const pid_t pid = last_process(log);
+  ::kill(pid, SIGKILL);
+  io::write_file(killed, "");
+  ASSERT_EQ(disturbed.wait(), 0) << disturbed.err();
+  EXPECT_NE(last_process(log), pid) << "another one went on";
+  ASSERT_EQ(hone("undisturbed", more).code, 0);
+  EXPECT_EQ(difference(bits_of(run("undisturbed")), bits_of(run("disturbed"))), "");
 }
 
 TEST_F(PythonReward, AnotherFunctionIsRefusedAsOtherDataAreUnlessAskedFor) {
