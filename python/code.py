@@ -1,7 +1,9 @@
 # -- answers that are programs ----------------------------------------------------------------------------------------
 
 PRELUDE = """\
-import sys, os, math, re, random, string, time, json, copy, io
+import sys
+del sys.path[0]  # the folder of the program
+import os, math, re, random, string, time, json, copy, io
 import bisect, collections, fractions, functools, heapq, itertools, operator, statistics
 from bisect import *
 from collections import *
@@ -12,6 +14,7 @@ from itertools import *
 from math import *
 from typing import *
 sys.setrecursionlimit(600000)
+random.seed(0)
 """
 CALL = """
 _given = json.loads(sys.stdin.read())
@@ -20,8 +23,7 @@ sys.stdout.flush()
 with open("result.json", "w") as _file:
     json.dump(_result, _file)
 """
-MOST_CASES = 10
-MOST_PRINTED = 1 << 20
+MOST_WRITTEN = 16 << 20  # bytes of a file; a program that prints so many fails
 
 
 def _program(answer):
@@ -38,66 +40,75 @@ def read_cases(text):
     if not isinstance(inputs, list) or not isinstance(outputs, list) or not inputs or len(inputs) != len(outputs):
         raise Failure("expected lists inputs and outputs of one length, not empty")
     name = cases.get("fn_name")
-    if name is not None and not (isinstance(name, str) and name.isidentifier()):
+    if name is not None and not (isinstance(name, str) and name.isascii() and name.isidentifier()):
         raise Failure("expected a name as fn_name, found %s" % _described(name))
     return cases
 
 
 def _confine(seconds, memory_bytes):
     """Between fork and exec of a program: limits, a session of its own, an end with this process."""
-    import ctypes, resource
+    import ctypes, math, resource
 
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
     for kind, limit in (
-        (resource.RLIMIT_CPU, int(seconds) + 1),
+        (resource.RLIMIT_CPU, math.ceil(seconds)),
         (resource.RLIMIT_AS, memory_bytes),
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 16 << 20),
+        (resource.RLIMIT_FSIZE, MOST_WRITTEN),
         (resource.RLIMIT_NOFILE, 64),
     ):
         resource.setrlimit(kind, (limit, limit))
 
 
+def _run_in(folder, program, given, request):
+    import subprocess
+
+    path = os.path.join(folder, "answer.py")
+    with open(path, "w", encoding="utf-8", errors="replace") as file:
+        file.write(program)
+    with open(os.path.join(folder, "input"), "wb") as file:
+        file.write(given.encode("utf-8", "replace"))
+    with open(os.path.join(folder, "input"), "rb") as in_file, open(os.path.join(folder, "printed"), "w+b") as out_file:
+        child = subprocess.Popen(
+            [sys.executable, "-s", "-B", path],  # not -I, which takes no PYTHONHASHSEED
+            stdin=in_file,
+            stdout=out_file,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env={"PATH": os.environ.get("PATH", ""), "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"},
+            start_new_session=True,
+            preexec_fn=lambda: _confine(request["seconds_each"], request["memory_bytes"]),
+        )
+        try:
+            code = child.wait(request["clock_seconds_each"])
+        except subprocess.TimeoutExpired:
+            code = None
+        try:
+            os.killpg(child.pid, signal.SIGKILL)  # what it started goes with it
+        except ProcessLookupError:
+            pass
+        child.wait()
+        out_file.seek(0)
+        printed = out_file.read(MOST_WRITTEN)
+    if code != 0 or len(printed) == MOST_WRITTEN:
+        return None
+    printed = printed.decode("utf-8", "replace")
+    try:
+        with open(os.path.join(folder, "result.json")) as file:
+            return printed, json.loads(file.read(MOST_WRITTEN))
+    except (OSError, ValueError):
+        return printed, None
+
+
 def _run(program, given, request):
     """What the program prints for this input, and the value of its function; None when it fails."""
-    import subprocess, tempfile
+    import shutil, tempfile
 
-    with tempfile.TemporaryDirectory(prefix="hone_code_") as folder:
-        path = os.path.join(folder, "answer.py")
-        with open(path, "w", encoding="utf-8", errors="replace") as file:
-            file.write(program)
-        with open(os.path.join(folder, "input"), "wb") as file:
-            file.write(given.encode("utf-8", "replace"))
-        out_path = os.path.join(folder, "printed")
-        with open(os.path.join(folder, "input"), "rb") as in_file, open(out_path, "wb") as out_file:
-            child = subprocess.Popen(
-                [sys.executable, "-I", path],
-                stdin=in_file,
-                stdout=out_file,
-                stderr=subprocess.DEVNULL,
-                cwd=folder,
-                env={"PATH": os.environ.get("PATH", ""), "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"},
-                start_new_session=True,
-                preexec_fn=lambda: _confine(request["seconds_each"], request["memory_bytes"]),
-            )
-            try:
-                code = child.wait(request["seconds_each"])
-            except subprocess.TimeoutExpired:
-                code = None
-            try:
-                os.killpg(child.pid, signal.SIGKILL)  # what it started goes with it
-            except ProcessLookupError:
-                pass
-            child.wait()
-        if code != 0:
-            return None
-        with open(out_path, "rb") as file:
-            printed = file.read(MOST_PRINTED).decode("utf-8", "replace")
-        try:
-            with open(os.path.join(folder, "result.json")) as file:
-                return printed, json.loads(file.read(MOST_PRINTED))
-        except (OSError, ValueError):
-            return printed, None
+    folder = tempfile.mkdtemp(prefix="hone_code_")
+    try:
+        return _run_in(folder, program, given, request)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # whatever the program made of it
 
 
 def _lines(text):
@@ -151,10 +162,10 @@ def score_code(request):
     """The share of the first test cases that the answer's program passes."""
     cases = read_cases(request["ground_truth"])
     program = _program(request["answer"])
-    count = min(len(cases["inputs"]), MOST_CASES)
+    count = min(len(cases["inputs"]), request["most_cases"])
     passed = sum(_passes(program, cases, i, request) for i in range(count))
     extras = [["acc", float(passed == count)], ["passed", float(passed)], ["cases", float(count)]]
-    return {"id": request["id"], "scores": [{"score": passed / count, "extras": extras}]}
+    return {"scores": [{"score": passed / count, "extras": extras}]}
 
 
 OPERATIONS.update(score_code=score_code)

@@ -3,6 +3,7 @@
 #include "loop/grpo_inputs.h"
 #include "loop/grpo_training.h"
 #include "loop/numeric_mode.h"
+#include "prompts/data_hash.h"
 #include "prompts/prompt_set.h"
 
 namespace hone {
@@ -25,6 +26,16 @@ std::string sizes_text(const Recipe& recipe, int64_t total_steps) {
   return text;
 }
 
+// Of the rows, and of the scorer outside of this program that judges them.
+std::string data_hash_text(const GrpoInputs& inputs) {
+  const std::string rows = fmt::format("{:016x}", data_hash(inputs.train, inputs.end_ids.ids));
+  const std::string mark = inputs.scoring.custom ? inputs.scoring.custom->mark() : "";
+  if (mark.empty()) return rows;
+  DataHash scorer;
+  scorer.add(mark);
+  return fmt::format("{} with a reward function {:016x}", rows, scorer.value());
+}
+
 }  // namespace
 
 int train_grpo(Recipe recipe, const RunFlags& flags) {
@@ -36,7 +47,7 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
   options.kind = "grpo";
   options.val_only = recipe.trainer.val_only;
   options.max_to_keep = recipe.trainer.max_actor_ckpt_to_keep.value_or(0);
-  options.data_hash = fmt::format("{:016x}", data_hash(inputs.train, inputs.end_ids.ids));
+  options.data_hash = data_hash_text(inputs);
   options.numeric_mode = numeric_mode(dtype, ctx.target);
   options.num_parameters = inputs.saved_parameters(recipe.model.lora.lora_save_merged);
   if (inputs.critic) options.num_parameters += inputs.critic->num_parameters();

@@ -49,7 +49,7 @@ void add_run_fields(Schema& s, RunRecipe& run) {
       .effect(Effect::nothing)
       .when("resume_mode is resume_path");
   s.field("trainer.resume_allow_changes", &run.resume_allow_changes,
-          "Go on although the data or the numeric mode differ from the checkpoint's.")
+          "Go on although the data, the reward function or the numeric mode differ from the checkpoint's.")
       .effect(Effect::nothing);
   s.field("trainer.default_local_dir", &run.default_local_dir,
           "The run folder: config.yaml, metrics.jsonl, rollouts/, checkpoints/global_step_N/.")

@@ -2,10 +2,13 @@
 #include "reward/code_scorer.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "core/error.h"
+#include "io/file.h"
 #include "reward/scorer.h"
 
 namespace hone {
@@ -13,6 +16,17 @@ namespace {
 
 class CodeScorerTest : public ::testing::Test {
  protected:
+  CodeScorerTest() {
+    folder_ = std::filesystem::temp_directory_path() / fmt::format("hone_code_test_{}", ::getpid());
+    std::filesystem::create_directories(folder_);
+    if (const char* before = std::getenv("TMPDIR")) before_ = before;
+    ::setenv("TMPDIR", folder_.c_str(), 1);  // of the programs' folders, which some leave behind
+  }
+  ~CodeScorerTest() override {
+    before_ ? ::setenv("TMPDIR", before_->c_str(), 1) : ::unsetenv("TMPDIR");
+    std::filesystem::remove_all(folder_);
+  }
+
   void SetUp() override {
     static const bool has_python = std::system("python3 -c 'import sys' >/dev/null 2>&1") == 0;
     if (has_python) return;
@@ -30,10 +44,15 @@ class CodeScorerTest : public ::testing::Test {
     return fmt::format("{},{},{}", *score.value, std::get<double>(score.extras.at(1).value),
                        std::get<double>(score.extras.at(2).value));
   }
+
+  std::filesystem::path folder_;
+  std::optional<std::string> before_;
 };
 
+constexpr const char* kPrintsOne = R"({"inputs": [""], "outputs": ["1"]})";
+
 TEST_F(CodeScorerTest, GivesTheShareOfTheCasesThatAreTrulyPassed) {
-  CodeScorer scorer(1, 2.0);
+  CodeScorer scorer(1, 3.0);
   const std::string doubles = R"({"inputs": ["1\n", "2\n", ["3"]], "outputs": ["2\n", " 4 ", ["6"]]})";
   EXPECT_EQ(said(scorer, "print(2 * int(input()))", doubles), "1,3,3");
   EXPECT_EQ(said(scorer, "x = int(input())\nprint(2 * x if x < 3 else 0)", doubles), "0.6666667,2,3");
@@ -52,20 +71,72 @@ TEST_F(CodeScorerTest, GivesTheShareOfTheCasesThatAreTrulyPassed) {
 }
 
 TEST_F(CodeScorerTest, ProgramsThatMisbehaveFailTheirCaseAndNothingElse) {
-  CodeScorer scorer(1, 0.7, int64_t{512} << 20);
-  const std::string one = R"({"inputs": [""], "outputs": ["1"]})";
+  CodeScorer brief(1, 1.0);
+  for (const char* program : {"while True: pass", "import time; time.sleep(1000)"}) {
+    EXPECT_EQ(said(brief, program, kPrintsOne), "0,0,1") << program;
+  }
+  CodeScorer scorer(1, 3.0, int64_t{512} << 20);
   for (const char* program : {
-           "while True: pass",
-           "import time; time.sleep(1000)",
            "x = bytearray(1 << 30); print(1)",
            "import os; os._exit(3)",
            "import os; os.kill(os.getpid(), 9)",
            "open('big', 'wb').write(bytes(1 << 25)); print(1)",
            "print('x' * (1 << 22))",
+           "print('1' + chr(10) * (1 << 21) + '2')",
+           "os.write(1, b'1')\ntry:\n    while True: os.write(1, b' ' * 65536)\nexcept OSError: pass",
        }) {
-    EXPECT_EQ(said(scorer, program, one), "0,0,1") << program;
+    EXPECT_EQ(said(scorer, program, kPrintsOne), "0,0,1") << program;
   }
-  EXPECT_EQ(said(scorer, "print(1)", one), "1,1,1") << "goes on";
+  EXPECT_EQ(said(scorer, "print(1)", kPrintsOne), "1,1,1") << "goes on";
+}
+
+TEST_F(CodeScorerTest, WhatIsPrintedIsTakenWholeAndOfTheCasesTheFirstTen) {
+  CodeScorer scorer(1);
+  const std::string text(1 << 21, 'x');
+  EXPECT_EQ(said(scorer, "print('x' * (1 << 21))", R"({"inputs": [""], "outputs": [")" + text + "\"]}"), "1,1,1");
+  EXPECT_EQ(said(scorer, "print(1)", R"({"inputs": ["","","","","","","","","","","",""],
+                                        "outputs": [1,1,1,1,1,1,1,1,1,1,0,0]})"),
+            "1,10,10");
+}
+
+TEST_F(CodeScorerTest, AProgramThatTakesItsFolderAwayHasItsScoreAllTheSame) {
+  CodeScorer scorer(1);
+  EXPECT_EQ(said(scorer, "import shutil\nhere = os.getcwd()\nshutil.rmtree(here)\nopen(here, 'w').close()\nprint(1)",
+                 kPrintsOne),
+            "1,1,1");
+}
+
+TEST_F(CodeScorerTest, ASleepIsNoProcessorTime) {
+  CodeScorer scorer(1, 2.0);
+  EXPECT_EQ(said(scorer, "time.sleep(2.5); print(1)", kPrintsOne), "1,1,1");
+}
+
+TEST_F(CodeScorerTest, HashesAndRandomNumbersAreTheSameInEveryRunAndTheFolderHoldsNoModules) {
+  CodeScorer scorer(1);
+  const std::string path = folder_ / "drawn";
+  const std::string program = fmt::format(
+      "open('{}', 'a').write('%s %s,' % (hash('abc'), random.random()))\n"
+      "print(1 + (os.path.realpath(os.getcwd()) in map(os.path.realpath, sys.path)))",
+      path);
+  EXPECT_EQ(said(scorer, program, kPrintsOne), "1,1,1");
+  EXPECT_EQ(said(scorer, program, kPrintsOne), "1,1,1");
+  const std::string drawn = io::read_file(path);
+  const std::string first = drawn.substr(0, drawn.find(',') + 1);
+  EXPECT_EQ(drawn, first + first);
+}
+
+TEST_F(CodeScorerTest, AProcessThatIsKilledInMidSampleIsAskedAgainAndNothingDiffers) {
+  CodeScorer scorer(1);
+  const std::string flag = folder_ / "killed";
+  const std::string program = fmt::format(
+      "if not os.path.exists('{0}'):\n"
+      "    open('{0}', 'w').close()\n"
+      "    os.kill(os.getppid(), 9)\n"
+      "    time.sleep(60)\n"
+      "print(1)",
+      flag);
+  EXPECT_EQ(said(scorer, program, kPrintsOne), "1,1,1");
+  EXPECT_TRUE(std::filesystem::exists(flag));
 }
 
 TEST_F(CodeScorerTest, RunsWhenItIsAllowedAndElseTheStartSaysWhatIsMissing) {
@@ -88,6 +159,20 @@ TEST_F(CodeScorerTest, RunsWhenItIsAllowedAndElseTheStartSaysWhatIsMissing) {
   row.ground_truth = R"({"inputs": ["1"], "outputs": []})";
   find_unscorable({row}, broken, rules);
   ASSERT_EQ(broken.size(), 1u);
+}
+
+TEST_F(CodeScorerTest, RowsWhoseFunctionHasNoNameAreFaults) {
+  CodeScorer scorer(1);
+  for (const auto& [name, fits] : std::initializer_list<std::pair<const char*, bool>>{
+           {"null", true}, {"\"f_2\"", true}, {"\"\"", false}, {"\"2f\"", false}, {"\"f(\"", false}, {"7", false}}) {
+    Prompt row;
+    row.ground_truth = fmt::format(R"({{"fn_name": {}, "inputs": [[1]], "outputs": [1]}})", name);
+    const auto fault = scorer.find_fault(row);
+    EXPECT_EQ(!fault, fits) << name;
+    if (fault) {
+      EXPECT_TRUE(fault->starts_with("ground truth: expected a name as fn_name, found ")) << *fault;
+    }
+  }
 }
 
 }  // namespace

@@ -13,12 +13,14 @@ namespace hone {
 
 inline constexpr uint64_t kResiduePrimes[] = {(uint64_t{1} << 61) - 1, (uint64_t{1} << 61) - 31};
 
-// Nothing where the expression is not rational (roots, functions, exponents that are no numbers), divides by zero
-// there, or the budget is used up. Symbols get values by their names and the point (0 or 1); the constants pi and e,
-// which fulfil no rational equation, by their names alone.
+// Which of the primes, and which of the two points (0 or 1): symbols get values by their names and the point; the
+// constants pi and e, which fulfil no rational equation, by their names alone.
 struct ResiduePlace {
   int which_prime = 0, point = 0;
 };
+
+// Nothing where the expression is not rational (roots, functions, exponents that are no numbers), divides by zero
+// there, or the budget is used up. `sign` is that of ±.
 std::optional<uint64_t> residue(const Formula& formula, int32_t node, ResiduePlace place, int sign, StepBudget& budget);
 
 uint64_t multiply_residues(uint64_t a, uint64_t b, uint64_t prime);

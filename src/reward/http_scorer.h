@@ -30,6 +30,7 @@ class HttpScorer : public OutsideScorer {
 
   std::vector<Score> score(const Prompt& prompt, uint64_t draw, std::span<const Answer> answers) override;
   int num_threads() const override { return options_.num_threads; }
+  std::string mark() const override { return options_.url; }
 
  private:
   Score score_one(const Prompt& prompt, const Answer& answer) const;

@@ -140,6 +140,11 @@ TEST(HttpScorer, PostsVerlsWordsAndTakesNumbersObjectsAndNull) {
                          R"("extra_info": {"index": 5, "finish_reason": "length", "response_length": 3}})");
 }
 
+TEST(HttpScorer, ItsMarkIsTheUrl) {
+  Service service({reply("1")});
+  EXPECT_EQ(HttpScorer(options_of(service.url)).mark(), service.url);
+}
+
 TEST(HttpScorer, TriesAgainWhereThatMayHelpAndElseTheScoreIsAbsentWithTheReason) {
   Service recovers({"", reply("busy", "503 Service Unavailable"), reply("2")});
   HttpScorer patient(options_of(recovers.url));

@@ -34,6 +34,9 @@ class OutsideScorer {
   virtual bool takes_groups() const { return false; }
   // So many calls at once have a use.
   virtual int num_threads() const = 0;
+  // What makes its scores what they are, beside the recipe's options; empty: nothing. A run does not go on with
+  // another.
+  virtual std::string mark() const { return {}; }
   // What is wrong with a row, or nothing.
   virtual std::optional<std::string> find_fault(const Prompt&) { return {}; }
   // Where it puts what others print; empty: the error output of this program.

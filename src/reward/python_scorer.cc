@@ -56,6 +56,8 @@ io::Json PythonScorer::load(workers::Worker& worker) const {
   return workers::ask_python(worker, "load_reward", std::move(question), kLoadSeconds);
 }
 
+std::string PythonScorer::mark() const { return io::Json::array({source_, options_.name, options_.kwargs}).dump(); }
+
 std::optional<std::string> PythonScorer::find_fault(const Prompt& prompt) {
   if (!std::exchange(needs_row_, false)) return {};
   io::Json question = io::Json::object();
@@ -75,21 +77,14 @@ io::Json PythonScorer::ask(io::Json question, size_t num_answers) {
   const int64_t id = next_id_++;
   question.set("id", id);
   auto taken = pool_.take();
-  for (int attempt = 0;; ++attempt) {
-    try {
-      io::Json reply = workers::ask_python(taken.worker(), "score", question, seconds);
-      if (reply.find("not_loaded") != nullptr) {
-        load(taken.worker());
-        reply = workers::ask_python(taken.worker(), "score", question, seconds);
-      }
-      if (reply.at("id").as_int() != id) throw Error("the reply belongs to another request");
-      return reply;
-    } catch (const workers::WorkerTimeout&) {
-      throw;
-    } catch (const workers::WorkerError&) {
-      if (attempt > 0) throw;
-    }
-  }
+  io::Json reply = workers::ask_twice([&] {
+    io::Json first = workers::ask_python(taken.worker(), "score", question, seconds);
+    if (first.find("not_loaded") == nullptr) return first;
+    load(taken.worker());
+    return workers::ask_python(taken.worker(), "score", question, seconds);
+  });
+  if (reply.at("id").as_int() != id) throw Error("the reply belongs to another request");
+  return reply;
 }
 
 std::vector<Score> PythonScorer::score_together(const Prompt& prompt, uint64_t draw, std::span<const Answer> answers) {

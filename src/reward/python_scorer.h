@@ -40,6 +40,8 @@ class PythonScorer : public OutsideScorer {
   std::vector<Score> score(const Prompt& prompt, uint64_t draw, std::span<const Answer> answers) override;
   bool takes_groups() const override { return takes_groups_; }
   int num_threads() const override { return pool_.size(); }
+  // The source of the file, the function's name and its kwargs. Of what the file imports it knows nothing.
+  std::string mark() const override;
   // Whether the function can be called with the fields of the row; looks at the first row alone.
   std::optional<std::string> find_fault(const Prompt& prompt) override;
   void keep_output(const std::string& path) override { log_.open(path); }

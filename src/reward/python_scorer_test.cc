@@ -1,100 +1,11 @@
-// Reward functions of users, with all that they do wrong. Where there is no Python the message has to say so.
+// Reward functions of users: how they are called, what they give, and what cannot work.
 #include "reward/python_scorer.h"
 
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <set>
-#include <thread>
-
-#include "core/error.h"
-#include "io/atomic_file.h"
-#include "io/file.h"
-#include "io/json.h"
+#include "reward/python_scorer_test_cases.h"
 #include "reward/scorer.h"
 
 namespace hone {
 namespace {
-
-class PythonScorerTest : public ::testing::Test {
- protected:
-  PythonScorerTest() {
-    folder_ = std::filesystem::temp_directory_path() / fmt::format("hone_reward_{}", ::getpid());
-    std::filesystem::create_directories(folder_);
-    prompt_.data_source = "mine";
-    prompt_.ground_truth = "7";
-    prompt_.text = "3+4=";
-    prompt_.file = "rows.jsonl";
-    prompt_.line = 12;
-    prompt_.row =
-        R"({"data_source":"mine","prompt":"3+4=","reward_model":{"ground_truth":"7"},"extra_info":{"index":5}})";
-  }
-  ~PythonScorerTest() override { std::filesystem::remove_all(folder_); }
-
-  void SetUp() override {
-    static const bool has_python = std::system("python3 -c 'import sys' >/dev/null 2>&1") == 0;
-    if (has_python) return;
-    const std::string said = error_of("def compute_score(solution_str): return 1");
-    EXPECT_NE(said.find("cannot start 'python3'"), std::string::npos) << said;
-    GTEST_SKIP() << "there is no python3";
-  }
-
-  std::string path() const { return folder_ / "reward.py"; }
-  PythonScorerOptions options(const std::string& source, const std::string& name = "compute_score") const {
-    io::write_file(path(), source);
-    PythonScorerOptions options;
-    options.path = path();
-    options.name = name;
-    options.seconds = 20;
-    return options;
-  }
-  std::string error_of(const std::string& source, io::Json kwargs = io::Json::object(),
-                       const std::string& name = "compute_score") const {
-    try {
-      PythonScorerOptions with = options(source, name);
-      with.kwargs = std::move(kwargs);
-      PythonScorer scorer(with);
-      if (const auto fault = scorer.find_fault(prompt_)) return *fault;
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  }
-  std::vector<Score> scores(PythonScorer& scorer, const std::vector<std::string>& texts) const {
-    std::vector<Answer> answers;
-    for (const std::string& text : texts) {
-      answers.push_back({prompt_.data_source, text, prompt_.ground_truth});
-      answers.back().sample = static_cast<uint32_t>(answers.size() - 1);
-    }
-    return scorer.score(prompt_, 3, answers);
-  }
-  // "1 0.5 -(why)" for the answers "0", "1", ... of a group.
-  std::string said(PythonScorer& scorer, int n) const {
-    std::vector<std::string> texts;
-    for (int i = 0; i < n; ++i) texts.push_back(std::to_string(i));
-    std::string all;
-    for (const Score& score : scores(scorer, texts)) {
-      if (!all.empty()) all += ' ';
-      all += score.value ? fmt::format("{}", *score.value) : "-(" + score.reason + ")";
-      for (const ScoreExtra& extra : score.extras) {
-        const auto* number = std::get_if<double>(&extra.value);
-        all += "," + extra.name + "=" + (number ? fmt::format("{}", *number) : std::get<std::string>(extra.value));
-      }
-    }
-    return all;
-  }
-  std::string said(const std::string& source, int n) const {
-    PythonScorer scorer(options(source));
-    return said(scorer, n);
-  }
-
-  std::filesystem::path folder_;
-  Prompt prompt_;
-};
 
 TEST_F(PythonScorerTest, CallsVerlsSignatureWithWhatVerlGives) {
   EXPECT_EQ(said(R"(
@@ -164,87 +75,6 @@ TEST_F(PythonScorerTest, AFailureIsOfItsSampleAloneAndNamedWithTheLineOfTheFile)
                  5),
             "-1 -(ZeroDivisionError: division by zero (reward.py:2)) -(SystemExit: 3 (reward.py:5)) "
             "-(RecursionError: maximum recursion depth exceeded (reward.py:8)) 0.33333334");
-}
-
-TEST_F(PythonScorerTest, OneThatExitsOrSleepsForEverIsAbsentAloneAndTheOthersKeepTheirScores) {
-  PythonScorerOptions with = options(R"(
-import os, time
-def compute_score(solution_str, **_):
-    if solution_str == "3": os._exit(5)
-    if solution_str == "5": time.sleep(1000)
-    return int(solution_str)
-)");
-  with.seconds = 0.5;
-  PythonScorer scorer(with);
-  const auto began = std::chrono::steady_clock::now();
-  EXPECT_EQ(said(scorer, 8),
-            "0 1 2 -(the reward function compute_score of reward.py ended with exit code 5) 4 "
-            "-(the reward function compute_score of reward.py gave no answer within 0.5 s and was ended) 6 7");
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60));
-}
-
-TEST_F(PythonScorerTest, TheSameForFunctionsOfLists) {
-  PythonScorerOptions with = options(R"(
-import os, time
-def compute_score(prompts, completions, **_):
-    if "3" in completions: os._exit(5)
-    if "1" in completions: raise ValueError("one")
-    return [int(text) for text in completions]
-)");
-  PythonScorer scorer(with);
-  EXPECT_EQ(said(scorer, 5),
-            "0 -(ValueError: one (reward.py:5)) 2 -(the reward function compute_score of reward.py ended with exit "
-            "code 5) 4");
-}
-
-TEST_F(PythonScorerTest, AProcessThatIsKilledInMidSampleIsAskedAgainAndNothingDiffers) {
-  PythonScorer scorer(
-      options("import time, os\n"
-              "def compute_score(solution_str, **_):\n"
-              "    print('at work', os.getpid())\n"
-              "    time.sleep(0.3)\n"
-              "    return 7\n"));
-  const std::string log = folder_ / "log";
-  scorer.keep_output(log);
-  std::thread killer([&] {
-    for (int i = 0; i < 2000; ++i) {
-      const std::string text = io::exists(log) ? io::read_file(log) : "";
-      if (const size_t at = text.find("at work "); at != std::string::npos) {
-        ::kill(static_cast<pid_t>(std::stol(text.substr(at + 8))), SIGKILL);
-        return;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  });
-  EXPECT_EQ(said(scorer, 1), "7");
-  killer.join();
-  const std::string text = io::read_file(log);
-  EXPECT_NE(text.find("at work"), text.rfind("at work")) << "asked twice: " << text;
-}
-
-TEST_F(PythonScorerTest, WhatItPrintsGoesToTheLogAndNotBetweenTheReplies) {
-  {
-    PythonScorer scorer(options(R"(
-import os, subprocess, sys
-print("loaded")
-def compute_score(solution_str, **_):
-    print("to stdout", solution_str)
-    print("to stderr", file=sys.stderr)
-    os.write(1, b"raw bytes \xff\n")
-    subprocess.run(["echo", "of a child"])
-    sys.stdout.write("no line end")
-    if solution_str == "1": raise ValueError("with a\nlong story")
-    return 1
-)"));
-    EXPECT_EQ(said(scorer, 1), "1");
-    scorer.keep_output(folder_ / "log");
-    EXPECT_EQ(said(scorer, 2), "1 -(ValueError: with a long story (reward.py:10))");
-  }
-  const std::string log = io::read_file(folder_ / "log");
-  for (const char* line : {"[0] loaded\n", "to stdout 0\n", "[0] to stderr\n", "raw bytes \xff\n", "of a child\n",
-                           "-- rows.jsonl:12, sample 1:\n", "[0] Traceback", "[0] long story\n"}) {
-    EXPECT_NE(log.find(line), std::string::npos) << line << " in\n" << log;
-  }
 }
 
 TEST_F(PythonScorerTest, AsyncFunctionsOfAGroupRunSideBySideEachWithItsTime) {
@@ -320,79 +150,16 @@ TEST_F(PythonScorerTest, WhatCannotWorkIsToldAtTheStart) {
   EXPECT_THROW(PythonScorer({.path = path()}), Error);
 }
 
-TEST_F(PythonScorerTest, AnInterpreterThatIsNotThereIsNamedWithTheWayToGetIt) {
-  ::setenv("HONE_PYTHON", "/nonexistent/python3", 1);
-  try {
-    PythonScorer scorer(options("def compute_score(solution_str): return 1"));
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("cannot start '/nonexistent/python3'"), std::string::npos) << error.what();
-    EXPECT_NE(error.hint().find("apt-get install python3"), std::string::npos) << error.hint();
-  }
-  ::unsetenv("HONE_PYTHON");
-}
-
-TEST_F(PythonScorerTest, ScoresAreThoseOfTheSampleWhicheverProcessGivesThem) {
-  PythonScorerOptions with = options(R"(
-import os, random, time
-def compute_score(solution_str, **_):
-    time.sleep(0.002 * (int(solution_str) % 3))
-    order = "".join({"a", "b", "c", "d", solution_str})  # by hashes
-    return {"score": random.random(), "order": order, "process": os.getpid()}
-)");
-  with.num_workers = 3;
-  PythonScorer scorer(with);
-  const auto run = [&](std::set<double>& processes) {
-    std::vector<std::string> all(12);
-    std::vector<std::set<double>> seen(3);
-    std::vector<std::thread> threads;
-    for (size_t t = 0; t < 3; ++t) {
-      threads.emplace_back([&, t] {
-        for (size_t i = t; i < all.size(); i += 3) {
-          const std::string text = std::to_string(i);
-          const Answer answer{"mine", text, "7", FinishReason::end, 0, static_cast<uint32_t>(i)};
-          const Score score = scorer.score(prompt_, 3, {&answer, 1}).front();
-          all[i] = fmt::format("{} {}", score.value.value_or(-1), std::get<std::string>(score.extras[0].value));
-          seen[t].insert(std::get<double>(score.extras[1].value));
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    for (const auto& set : seen) processes.insert(set.begin(), set.end());
-    return all;
-  };
-  std::set<double> processes;
-  const auto first = run(processes);
-  EXPECT_EQ(run(processes), first);
-  EXPECT_EQ(processes.size(), 3u);
-  EXPECT_EQ(std::set<std::string>(first.begin(), first.end()).size(), first.size()) << "each its own random numbers";
-}
-
-TEST_F(PythonScorerTest, AlarmsAndCopiesOfTheProcessAreTheFunctionsOwnBusiness) {
-  EXPECT_EQ(said(R"(
-import os, signal
-def late(*_): raise TimeoutError("late")
-def compute_score(solution_str, **_):
-    signal.signal(signal.SIGALRM, late)
-    if solution_str == "1": os.fork()
-    if solution_str == "2":
-        signal.setitimer(signal.ITIMER_REAL, 0.01)
-        while True: pass
-    signal.alarm(1000)  # left behind
-    return int(solution_str)
-)",
-                 4),
-            "0 1 -(TimeoutError: late (reward.py:3)) 3");
-}
-
-TEST_F(PythonScorerTest, AFileThatChangesLaterIsRunAsItWas) {
-  PythonScorer scorer(
-      options("import os\n"
-              "def compute_score(solution_str, **_):\n"
-              "    if solution_str == '0': os._exit(1)\n"
-              "    return 1\n"));
-  io::write_file(path(), "def compute_score(solution_str, **_): return 2");
-  EXPECT_EQ(said(scorer, 2), "-(the reward function compute_score of reward.py ended with exit code 1) 1");
+TEST_F(PythonScorerTest, ItsMarkIsTheSourceTheNameAndTheArgumentsAndNotTheProcesses) {
+  const std::string source = "def compute_score(solution_str, **_): return 1\nother = compute_score\n";
+  const std::string mark = PythonScorer(options(source)).mark();
+  PythonScorerOptions more = options(source);
+  more.num_workers = 2;
+  EXPECT_EQ(PythonScorer(more).mark(), mark);
+  more.kwargs.set("bonus", 1);
+  EXPECT_NE(PythonScorer(more).mark(), mark);
+  EXPECT_NE(PythonScorer(options(source, "other")).mark(), mark);
+  EXPECT_NE(PythonScorer(options(source + "# edited\n")).mark(), mark);
 }
 
 TEST_F(PythonScorerTest, TakesItsPlaceAmongTheScorers) {

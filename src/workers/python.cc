@@ -48,4 +48,14 @@ io::Json ask_python(Worker& worker, const std::string& operation, io::Json quest
   return reply;
 }
 
+io::Json ask_twice(const std::function<io::Json()>& ask) {
+  try {
+    return ask();
+  } catch (const WorkerTimeout&) {
+    throw;
+  } catch (const WorkerError&) {
+    return ask();
+  }
+}
+
 }  // namespace hone::workers

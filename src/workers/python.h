@@ -2,6 +2,7 @@
 // jinja2 and other Python packages happens there and never in our address space.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "workers/worker.h"
@@ -14,5 +15,9 @@ WorkerOptions python_worker(const std::string& name);
 // Asks for `operation`, with `seconds` to do it in. Raises Error with what the program says went wrong; a missing
 // Python package is named with the command that installs it.
 io::Json ask_python(Worker& worker, const std::string& operation, io::Json question, double seconds);
+
+// What `ask` gives. When the worker that it asks fails, other than by being late, it is called once more: a process
+// that is killed from outside changes nothing.
+io::Json ask_twice(const std::function<io::Json()>& ask);
 
 }  // namespace hone::workers

@@ -16,6 +16,24 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None):
     return 1.0 if numbers and numbers[-1] == ground_truth else 0.0
 )";
 
+// training_state/state.json without the hash of data and reward function.
+std::string without_hash(const std::string& state) {
+  io::Json kept = io::Json::object();
+  const io::Json all = io::parse_json(state, "state.json");
+  for (const auto& [key, value] : all.as_object()) {
+    if (key != "data_hash") kept.set(key, value);
+  }
+  return kept.dump();
+}
+
+// The process of the last line that a function printed as "process N"; 0: there is none yet.
+pid_t last_process(const std::string& log) {
+  const std::string text = io::exists(log) ? io::read_file(log) : "";
+  const size_t end = text.rfind('\n');
+  const size_t at = end == std::string::npos ? end : text.rfind("] process ", end);
+  return at == std::string::npos ? 0 : static_cast<pid_t>(std::stol(text.substr(at + 10)));
+}
+
 class PythonReward : public ::testing::Test {
  protected:
   PythonReward() { write_tiny_inputs(inputs_.path()); }
@@ -60,8 +78,10 @@ TEST_F(PythonReward, GivesTheBitsOfTheNativeScorerWhateverTheProcesses) {
     auto bits = bits_of(run(name));
     if (first.empty()) first = bits;
     EXPECT_EQ(difference(first, bits), "");
+    const std::string state = "training_state/state.json";
+    EXPECT_EQ(without_hash(expected.at(state)), without_hash(bits[state]));
     for (const auto& [file, bytes] : expected) {  // dumps tell of verdicts, which a function has none of
-      if (!file.starts_with("/rollouts")) {
+      if (file != state && !file.starts_with("/rollouts")) {
         EXPECT_TRUE(bytes == bits[file]) << file;
       }
     }
@@ -87,9 +107,8 @@ TEST_F(PythonReward, ARunThatIsKilledGoesOnToTheSameBitsAndLeavesNoProcessBehind
   ASSERT_TRUE(killed.wait_until([&] { return num_lines(run("killed") + "/metrics.jsonl") >= 2; }));
   killed.send(SIGKILL);
   killed.wait();
-  const std::string log = io::read_file(run("killed") + "/rewards.log");
-  ASSERT_NE(log.find("] process "), std::string::npos) << log;
-  const auto pid = static_cast<pid_t>(std::stol(log.substr(log.rfind("] process ") + 10)));
+  const pid_t pid = last_process(run("killed") + "/rewards.log");
+  ASSERT_NE(pid, 0);
   const auto is_running = [&] {
     std::string stat;
     try {
@@ -104,6 +123,46 @@ TEST_F(PythonReward, ARunThatIsKilledGoesOnToTheSameBitsAndLeavesNoProcessBehind
   EXPECT_FALSE(is_running());
   ASSERT_EQ(hone("killed", more).code, 0);
   EXPECT_EQ(difference(bits_of(run("undisturbed")), bits_of(run("killed"))), "");
+}
+
+TEST_F(PythonReward, AProcessThatIsKilledInARunChangesNoBitOfIt) {
+  const std::string killed = inputs_ / "killed", log = run("disturbed") + "/rewards.log";
+  const std::string waits = std::string(kTwin) +
+                            "import time, os\n"
+                            "inner = compute_score\n"
+                            "def compute_score(**given):\n"
+                            "    print('process', os.getpid())\n"
+                            "    while not os.path.exists('" +
+                            killed +
+                            "'): time.sleep(0.01)\n"
+                            "    return inner(**given)\n";
+  const Arguments more = with(waits) + Arguments{"reward.num_workers=1"};
+  Command disturbed(inputs_.path(), command("disturbed", more));
+  ASSERT_TRUE(disturbed.wait_until([&] { return last_process(log) != 0; })) << disturbed.err();
+  const pid_t pid = last_process(log);
+  ::kill(pid, SIGKILL);
+  io::write_file(killed, "");
+  ASSERT_EQ(disturbed.wait(), 0) << disturbed.err();
+  EXPECT_NE(last_process(log), pid) << "another one went on";
+  ASSERT_EQ(hone("undisturbed", more).code, 0);
+  EXPECT_EQ(difference(bits_of(run("undisturbed")), bits_of(run("disturbed"))), "");
+}
+
+TEST_F(PythonReward, AnotherFunctionIsRefusedAsOtherDataAreUnlessAskedFor) {
+  const Arguments two{"trainer.total_training_steps=2"}, three{"trainer.total_training_steps=3"};
+  ASSERT_EQ(hone("edited", with(kTwin) + two).code, 0);
+  const auto before = bits_of(run("edited"));
+  const Arguments edited = with(std::string(kTwin) + "# edited\n");
+  Result result = hone("edited", edited + three);
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("the data's hash was"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("with a reward function"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("trainer.resume_allow_changes=true"), std::string::npos) << result.err;
+  EXPECT_EQ(difference(before, bits_of(run("edited"))), "") << "a refused run touches nothing";
+  EXPECT_EQ(hone("edited", with(kTwin) + three).code, 0) << "the first goes on";
+  result = hone("edited", with(std::string(kTwin) + "# edited\n") +
+                              Arguments{"trainer.total_training_steps=4", "trainer.resume_allow_changes=true"});
+  EXPECT_EQ(result.code, 0) << result.err;
 }
 
 TEST_F(PythonReward, AFailedSampleIsAbsentAndNamedAndTheRunGoesOn) {
