@@ -143,7 +143,8 @@ def _one_arguments(request, i):
     extra_info.setdefault("num_turns", 2)
     extra_info.setdefault("rollout_reward_scores", {})
     extra_info.setdefault("finish_reason", request["finish_reasons"][i])
-    extra_info.setdefault("response_length", request["response_lengths"][i])
+    if request["response_lengths"][i] is not None:
+        extra_info.setdefault("response_length", request["response_lengths"][i])
     return {
         "data_source": request["data_source"],
         "solution_str": request["answers"][i],

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "records/trajectory.h"
@@ -13,8 +14,8 @@ struct Answer {
   std::string_view text;  // without special tokens
   std::string_view ground_truth;
   FinishReason finish = FinishReason::end;
-  int64_t num_ids = 0;  // for the length term
-  uint32_t sample = 0;  // index in its group
+  std::optional<int64_t> num_ids = {};  // where they are known: for the length term
+  uint32_t sample = 0;                  // index in its group
 };
 
 }  // namespace hone

@@ -17,7 +17,7 @@ struct AnswerRow {
   std::optional<int64_t> num_ids;  // of `response_ids`, as dumps have them
   std::optional<double> recorded_score, recorded_acc;
 
-  Answer answer() const { return {data_source, text, ground_truth, finish, num_ids.value_or(0)}; }
+  Answer answer() const { return {data_source, text, ground_truth, finish, num_ids}; }
 };
 
 // The answer is `output`, `response`, `solution_str` or `completion` (a text, or messages: the last one's content); the

@@ -68,7 +68,9 @@ io::Json question_of(const Prompt& prompt, const Answer& answer) {
   const io::Json* info = row.find("extra_info");
   io::Json extra_info = info != nullptr && info->is_object() ? *info : io::Json::object();
   if (extra_info.find("finish_reason") == nullptr) extra_info.set("finish_reason", name(answer.finish));
-  if (extra_info.find("response_length") == nullptr) extra_info.set("response_length", answer.num_ids);
+  if (answer.num_ids && extra_info.find("response_length") == nullptr) {
+    extra_info.set("response_length", *answer.num_ids);
+  }
   io::Json question = io::Json::object();
   question.set("data_source", prompt.data_source);
   question.set("solution_str", answer.text);

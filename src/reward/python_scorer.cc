@@ -94,7 +94,7 @@ std::vector<Score> PythonScorer::score_together(const Prompt& prompt, uint64_t d
     texts.push_back(answer.text);
     samples.push_back(int64_t{answer.sample});
     ends.push_back(name(answer.finish));
-    lengths.push_back(answer.num_ids);
+    lengths.push_back(answer.num_ids ? io::Json(*answer.num_ids) : io::Json());
   }
   question.set("finish_reasons", std::move(ends));
   question.set("response_lengths", std::move(lengths));

@@ -41,8 +41,8 @@ std::string list_known() {
 }
 
 double share_left(const Answer& answer, int64_t max_length) {
-  if (max_length <= 0) return 0;
-  return std::clamp(1.0 - static_cast<double>(answer.num_ids) / static_cast<double>(max_length), 0.0, 1.0);
+  if (max_length <= 0 || !answer.num_ids) return 0;
+  return std::clamp(1.0 - static_cast<double>(*answer.num_ids) / static_cast<double>(max_length), 0.0, 1.0);
 }
 
 Score summed(Score score, const Answer& answer, const ScoringRules& rules) {

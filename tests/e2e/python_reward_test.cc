@@ -271,13 +271,16 @@ TEST_F(PythonReward, ScoresFilesAndEvaluationsToo) {
 TEST_F(PythonReward, ScoredFilesTellTheLengthOfAnAnswerThatHasItsIds) {
   io::write_file(inputs_ / "reward.py",
                  "def compute_score(solution_str, extra_info, **_):\n"
-                 "    return 10 * extra_info['response_length'] + (extra_info['finish_reason'] == 'length')\n");
-  io::write_file(inputs_ / "answers.jsonl", R"({"output": "abc", "finish": "length", "response_ids": [5, 6, 7]})");
+                 "    return 10 * extra_info.get('response_length', 9) + (extra_info['finish_reason'] == 'length')\n");
+  io::write_file(inputs_ / "answers.jsonl", R"({"output": "abc", "finish": "length", "response_ids": [5, 6, 7]})"
+                                            "\n"
+                                            R"({"output": "abc"})");
   const Result result = run_hone(
       inputs_.path(), {"score", inputs_ / "answers.jsonl", "--json", "--custom-reward", inputs_ / "reward.py"});
   ASSERT_EQ(result.code, 0) << result.err;
   const io::Json row = io::parse_json(result.out.substr(0, result.out.find('\n')), "score");
   EXPECT_EQ(row.at("score").as_double(), 31);
+  EXPECT_NE(result.out.find("\"score\": 90"), std::string::npos) << "left out where it is not known: " << result.out;
 }
 
 TEST_F(PythonReward, ArgumentsOfTheCommandLineAreJsonPythonsConstantsOrTexts) {
