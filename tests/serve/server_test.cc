@@ -350,7 +350,8 @@ TEST_F(Server, AsksForTheKey) {
 TEST(HttpServer, AStopThatComesBeforeItRunsIsNoLessAStop) {
   HttpOptions options;
   options.port = 0;
-  HttpServer server(options, [](const HttpRequest&) { return HttpReply{}; }, Service::refuse);
+  HttpServer server(
+      options, [](const HttpRequest&) { return HttpReply{}; }, Service::refuse);
   std::thread stopper([&] { server.stop(); });
   std::this_thread::sleep_for(20ms);
   server.run();
