@@ -98,7 +98,8 @@ int run_check(const Options& options) {
     options.print(line.dump());
   } else {
     options.print(fmt::format("check        {} rows, {:.1f} MB, {} ids: {:.3f} s, of which {:.3f} s for tokenizer.json",
-                              kCheckedRows, static_cast<double>(inputs.row_bytes()) * 1e-6, ids, seconds, load_seconds));
+                              kCheckedRows, static_cast<double>(inputs.row_bytes()) * 1e-6, ids, seconds,
+                              load_seconds));
   }
   return 0;
 }

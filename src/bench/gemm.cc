@@ -35,7 +35,7 @@ constexpr double kGemmSeconds = 0.02;
 
 // Seconds of one call of ours and of the peer's, weights from memory.
 Medians measure_gemm(kernels::Context& ctx, const Peer& peer, const Options& options, DType dtype, const GemmCase& c,
-                const ModelProduct& p, const Roofs& roofs) {
+                     const ModelProduct& p, const Roofs& roofs) {
   const double weight_bytes = static_cast<double>(p.N * p.K * size_bytes(dtype));
   const int copies = c.kind == kHonePeerDw ? 1 : static_cast<int>(std::ceil(kColdBytes / weight_bytes)) + 1;
   LinearBench bench(ctx, peer, dtype, {c.kind, c.T, p.N, p.K}, copies);

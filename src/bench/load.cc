@@ -140,7 +140,7 @@ io::Json numbers(const std::vector<double>& values) {
 }
 
 void measure_load(const Options& options, kernels::Context& ctx, DType dtype, const std::string& name,
-             const std::string& folder) {
+                  const std::string& folder) {
   const std::vector<WeightFile> files = weight_files(folder);
   double bytes = 0;
   for (const WeightFile& file : files) bytes += static_cast<double>(file.size_bytes);

@@ -25,15 +25,15 @@ struct AnswerCase {
 
 // What answers end with: every mark, in many forms of mathematics.
 constexpr const char* kAnswerForms[] = {"\\frac{%}{7}",
-                                  "%\\sqrt{2}",
-                                  "(%, -3]",
-                                  "\\{1, %, 5\\}",
-                                  "%\\%",
-                                  "%\\text{ cm}^2",
-                                  "x^2 + %x - 1",
-                                  "\\begin{pmatrix} % & 0 \\\\ 1 & 2 \\end{pmatrix}",
-                                  "%",
-                                  "%,000"};
+                                        "%\\sqrt{2}",
+                                        "(%, -3]",
+                                        "\\{1, %, 5\\}",
+                                        "%\\%",
+                                        "%\\text{ cm}^2",
+                                        "x^2 + %x - 1",
+                                        "\\begin{pmatrix} % & 0 \\\\ 1 & 2 \\end{pmatrix}",
+                                        "%",
+                                        "%,000"};
 
 std::string filled(std::string form, int64_t number) { return form.replace(form.find('%'), 1, std::to_string(number)); }
 

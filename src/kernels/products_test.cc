@@ -211,7 +211,8 @@ TEST(Products, GradientsAgreeWithFiniteDifferencesOfTheForwardProduct) {
   constexpr float kStep = 0.5f, kTolerance = 1e-3f;
   Context ctx(2);
   const Shape s{5, 19, 7, 1};
-  ProductMatrix w(DType::f32, s.N, s.K, s.gap, 1), x(DType::f32, s.T, s.K, s.gap, 2), dy(DType::f32, s.T, s.N, s.gap, 3);
+  ProductMatrix w(DType::f32, s.N, s.K, s.gap, 1), x(DType::f32, s.T, s.K, s.gap, 2),
+      dy(DType::f32, s.T, s.N, s.gap, 3);
   const auto loss = [&] {
     PackedMatrix packed = PackedMatrix::allocate(ctx.target, DType::f32, s.N, s.K);
     pack(ctx, packed, w.f32());

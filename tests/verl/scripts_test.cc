@@ -109,7 +109,7 @@ TEST(VerlScripts, VerlsWholeOptionTreeIsKnown) {
 
 TEST(VerlScripts, ShippedRecipesLoad) {
   for (const char* name : {"gsm8k_grpo.yaml", "quickstart/grpo.yaml", "quickstart/grpo_lora.yaml",
-                           "quickstart/dapo.yaml", "quickstart/ppo.yaml"}) {
+                           "quickstart/dapo.yaml", "quickstart/ppo.yaml", "word_problems/2_grpo.yaml"}) {
     std::vector<std::string> notes;
     const std::string path = std::string(HONE_TEST_DATA "/../../recipes/") + name;
     EXPECT_NO_THROW(load_recipe(path, {}, notes)) << name;
