@@ -13,7 +13,7 @@ namespace hone::bench {
 
 namespace {
 
-constexpr int64_t kBatch = 8, kSamples = 8, kPhases = 24, kMaxIds = 1000;
+constexpr int64_t kGroups = 8, kAnswers = 8, kPhases = 24, kLimitIds = 1000;
 constexpr double kRate = 0.25;
 
 // Lognormal lengths, some of them much longer.
@@ -30,15 +30,15 @@ constexpr Lengths kLengths[] = {
 // Of all answers, [group][sample].
 std::vector<std::vector<int64_t>> make_lengths(const Lengths& form, uint64_t seed) {
   const RandomKey key{seed, Stream::bench};
-  std::vector<std::vector<int64_t>> lengths(kBatch * kPhases);
+  std::vector<std::vector<int64_t>> lengths(kGroups * kPhases);
   for (uint32_t group = 0; group < lengths.size(); ++group) {
     const double of_prompt = form.prompt_sigma * double{random_normal(key, group, 0, 0)};
-    for (uint32_t sample = 0; sample < kSamples; ++sample) {
+    for (uint32_t sample = 0; sample < kAnswers; ++sample) {
       const double of_sample = form.sample_sigma * double{random_normal(key, group, 1, sample)};
       const bool is_long = random_uniform(key, group, 2, sample) < static_cast<float>(form.long_share);
       const double middle = form.median_ids * (is_long ? form.long_factor : 1);
       const auto num_ids = static_cast<int64_t>(std::lround(middle * std::exp(of_prompt + of_sample)));
-      lengths[group].push_back(std::clamp<int64_t>(num_ids, 1, kMaxIds));
+      lengths[group].push_back(std::clamp<int64_t>(num_ids, 1, kLimitIds));
     }
   }
   return lengths;
@@ -65,7 +65,7 @@ struct Carried {
 class Phases {
  public:
   Phases(ForcedEngine& engine, const std::vector<std::vector<int64_t>>& lengths, double rate)
-      : engine_(engine), lengths_(lengths), in_flight_(static_cast<size_t>(std::ceil(kBatch * (1 + rate)))) {}
+      : engine_(engine), lengths_(lengths), in_flight_(static_cast<size_t>(std::ceil(kGroups * (1 + rate)))) {}
 
   double run() {
     double seconds = 0;
@@ -80,24 +80,24 @@ class Phases {
   Carried carried;
 
  private:
-  ForcedAnswer answer(uint64_t draw) const { return {draw, lengths_[draw / kSamples][draw % kSamples]}; }
+  ForcedAnswer answer(uint64_t draw) const { return {draw, lengths_[draw / kAnswers][draw % kAnswers]}; }
 
   void run_phase() {
     for (const UnfinishedGroup& one : unfinished_) engine_.add(one, answer(one.drawn.draw));
     for (; left_.size() < in_flight_ && next_ < lengths_.size(); ++next_) {
-      left_[next_] = kSamples;
-      for (uint64_t sample = 0; sample < kSamples; ++sample) engine_.add(answer(next_ * kSamples + sample));
+      left_[next_] = kAnswers;
+      for (uint64_t sample = 0; sample < kAnswers; ++sample) engine_.add(answer(next_ * kAnswers + sample));
     }
     int64_t complete = 0;
     engine_.run([&](std::span<const Group> ended) {
       for (const Group& group : ended) {
         note(group.trajectories.front());
-        const uint64_t of_group = group.drawn.draw / kSamples;
+        const uint64_t of_group = group.drawn.draw / kAnswers;
         if (--left_[of_group] > 0) continue;
         left_.erase(of_group);
         ++complete;
       }
-      return complete >= kBatch;
+      return complete >= kGroups;
     });
     unfinished_ = engine_.take_unfinished();
     carried.prefilled += engine_.take_num_prefilled();
@@ -146,7 +146,7 @@ void compare(const Options& options, const Opening& opening, const Lengths& form
 
   HONE_CHECK(carried.ids == plain.ids && plain.old_ids == 0, "{} ids and {}", carried.ids, plain.ids);
   const Ratio measured = ratio(off.seconds, on.seconds), modelled = ratio(off.modelled_seconds, on.modelled_seconds);
-  const auto answers = static_cast<double>(kBatch * kPhases * kSamples), ids = static_cast<double>(carried.ids);
+  const auto answers = static_cast<double>(kGroups * kPhases * kAnswers), ids = static_cast<double>(carried.ids);
   const double old_ratio = static_cast<double>(carried.old_ids) / ids, age = carried.age / ids,
                recomputed = static_cast<double>(carried.prefilled - plain.prefilled) / ids,
                least_tail = *std::min_element(tails.begin(), tails.end());
@@ -156,7 +156,7 @@ void compare(const Options& options, const Opening& opening, const Lengths& form
     line.set("workload", fmt::format("{} prompts x {} answers a step, 64 running, {} steps, the same answers on both "
                                      "sides; lognormal lengths, median {} ids, sigma {} of the prompt and {} of the "
                                      "sample, {} of the answers {} times as long; over_sample_rate {}",
-                                     kBatch, kSamples, kPhases, form.median_ids, form.prompt_sigma, form.sample_sigma,
+                                     kGroups, kAnswers, kPhases, form.median_ids, form.prompt_sigma, form.sample_sigma,
                                      form.long_share, form.long_factor, kRate));
     line.set("p99_over_mean", median(tails));
     line.set("p99_over_mean_least", least_tail);

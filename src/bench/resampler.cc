@@ -12,7 +12,7 @@ namespace hone::bench {
 
 namespace {
 
-constexpr int64_t kRows = 256, kBatch = 32, kSamples = 8, kMaxIds = 512;
+constexpr int64_t kRows = 256, kBatch = 32, kSamples = 8, kMostIds = 512;
 constexpr double kMedianIds = 14, kPromptSigma = 0.8, kSampleSigma = 0.4, kStopFactor = 2.0;
 
 // Lengths of the answers to a row in an epoch, lognormal: a part of the prompt and one of the sample.
@@ -23,7 +23,7 @@ std::vector<AnswerLength> lengths_of(uint64_t seed, uint32_t row, uint32_t epoch
   for (uint32_t sample = 0; sample < kSamples; ++sample) {
     const double of_sample = kSampleSigma * double{random_normal(key, row, 1 + epoch, sample)};
     const auto num_ids = static_cast<int64_t>(std::lround(kMedianIds * std::exp(of_prompt + of_sample)));
-    lengths.push_back({std::clamp<int64_t>(num_ids, 1, kMaxIds)});
+    lengths.push_back({std::clamp<int64_t>(num_ids, 1, kMostIds)});
   }
   return lengths;
 }
@@ -91,7 +91,7 @@ class Resampler {
     int64_t ids = 0;
     uint64_t draw = 0;
     for (const Batch& batch : second_epoch(prompts_, seed, orders)) {
-      const int64_t cap = stops ? early_stop_cap(batch.expected, kStopFactor, 1, kMaxIds) : kMaxIds;
+      const int64_t cap = stops ? early_stop_cap(batch.expected, kStopFactor, 1, kMostIds) : kMostIds;
       for (const uint32_t row : batch.rows) {
         for (const AnswerLength& answer : lengths_of(seed, row, 1)) {
           const int64_t kept = std::min(answer.num_ids, cap);

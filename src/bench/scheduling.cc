@@ -62,7 +62,7 @@ void print(const Options& options, const io::Json& line, const std::string& text
 // --- chunked_prefill: two engines do the same work by turns, one with whole prompts in a step, one with prompts cut so
 // that each step has kChunked rows: the eight decodes, whose weights have to come from memory anyway, and a piece.
 
-constexpr int64_t kPromptIds = 128, kRunning = 8, kRequests = 64, kLongest = 1024;
+constexpr int64_t kScheduledIds = 128, kRunning = 8, kRequests = 64, kLongest = 1024;
 constexpr int64_t kWhole = 8192, kChunked = 16;
 constexpr double kMeanAnswer = 256, kSigma = 0.6, kTurnSeconds = 0.7;
 
@@ -78,7 +78,7 @@ struct Side {
     options.max_num_seqs = kRunning;
     options.enable_chunked_prefill = chunked;
     options.max_num_batched_tokens = chunked ? kChunked : kWhole;
-    options.num_kv_blocks = kRunning * ((kPromptIds + kLongest) / kernels::kKvBlock + 1);
+    options.num_kv_blocks = kRunning * ((kScheduledIds + kLongest) / kernels::kKvBlock + 1);
     engine = std::make_unique<Engine>(machine.opening.ctx, *machine.decoder, options);
     for (uint64_t draw = 0; draw < prompts.size(); ++draw) {
       engine->add({&prompts[draw], draw}, 1, sampling_of(answer_length(draw)));
@@ -102,7 +102,7 @@ int run_chunked_prefill(const Options& options) {
   Machine machine(options, bench_model().num_layers);
   std::deque<Prompt> prompts;
   for (uint64_t draw = 0; draw < kRequests; ++draw) {
-    prompts.push_back(random_prompt(machine.config, draw, kPromptIds));
+    prompts.push_back(random_prompt(machine.config, draw, kScheduledIds));
   }
   Side on(machine, prompts, true), off(machine, prompts, false);
   while (on.engine->has_work() || off.engine->has_work()) {
@@ -124,8 +124,8 @@ int run_chunked_prefill(const Options& options) {
   print(options, line,
         fmt::format("{}: {} requests of {} ids, {} tokens, {} running, {} turns each: on {:.2f} s ({} rows a step), "
                     "off {:.2f} s, off/on {:.3f}",
-                    machine.head("chunked_prefill"), kRequests, kPromptIds, num_tokens, kRunning, num_turns, on.seconds,
-                    kChunked, off.seconds, off.seconds / on.seconds));
+                    machine.head("chunked_prefill"), kRequests, kScheduledIds, num_tokens, kRunning, num_turns,
+                    on.seconds, kChunked, off.seconds, off.seconds / on.seconds));
   return 0;
 }
 

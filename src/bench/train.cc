@@ -14,18 +14,18 @@ namespace hone::bench {
 
 namespace {
 
-constexpr int64_t kSequences = 8, kPromptIds = 129, kResponseIds = 384;  // the last id is only a target: 512 rows
-constexpr int64_t kRowIds = kPromptIds + kResponseIds - 1;
+constexpr int64_t kSequences = 8, kTrainPromptIds = 129, kResponseIds = 384;  // the last id is only a target: 512 rows
+constexpr int64_t kRowIds = kTrainPromptIds + kResponseIds - 1;
 
 std::vector<TrainSequence> random_sequences(const ModelConfig& config) {
   std::vector<TrainSequence> sequences(kSequences);
   for (size_t s = 0; s < sequences.size(); ++s) {
     TrainSequence& sequence = sequences[s];
-    for (uint32_t i = 0; i < kPromptIds + kResponseIds; ++i) {
+    for (uint32_t i = 0; i < kTrainPromptIds + kResponseIds; ++i) {
       const float u = random_uniform({7, Stream::init}, s, 0, i);
       sequence.ids.push_back(static_cast<int32_t>(u * static_cast<float>(config.vocab_size - 1)));
     }
-    sequence.num_prompt = kPromptIds;
+    sequence.num_prompt = kTrainPromptIds;
     sequence.old_logprobs.assign(kResponseIds, -std::log(static_cast<float>(config.vocab_size)));
     sequence.advantage = s % 2 == 0 ? 1.0f : -1.0f;
   }
