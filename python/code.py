@@ -93,10 +93,13 @@ def _run_in(folder, program, given, request):
     if code != 0 or len(printed) == MOST_WRITTEN:
         return None
     printed = printed.decode("utf-8", "replace")
+    result = os.path.join(folder, "result.json")
+    if not os.path.isfile(result):
+        return printed, None
     try:
-        with open(os.path.join(folder, "result.json")) as file:
+        with open(result) as file:
             return printed, json.loads(file.read(MOST_WRITTEN))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return printed, None
 
 
@@ -111,17 +114,12 @@ def _run(program, given, request):
         shutil.rmtree(folder, ignore_errors=True)  # whatever the program made of it
 
 
-def _lines(text):
-    return [line.strip() for line in text.strip().splitlines()]
-
-
 def _same_output(printed, expected):
-    """Line by line without white space at the ends, or word by word with numbers as numbers."""
+    """Word by word, numbers as numbers."""
     if isinstance(expected, list):
         expected = "\n".join(map(str, expected))
-    if _lines(printed) == _lines(expected):
-        return True
-    ours, theirs = printed.split(), expected.split()
+    theirs = expected.split()
+    ours = printed.split(None, len(theirs))  # what is left over stands in the last one
     if len(ours) != len(theirs):
         return False
     for a, b in zip(ours, theirs):

@@ -94,10 +94,11 @@ def load_reward(request):
     if not any(thread.name == "hone" for thread in threading.enumerate()):
         threading.Thread(target=_end_with, args=(os.getppid(),), name="hone", daemon=True).start()
         sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
-    try:
-        import numpy  # here, not by the first call that wants it: its seed is set for every call that finds it
-    except Exception:
-        pass
+    if "numpy" in request["source"]:
+        try:
+            import numpy  # here, not by the first call that wants it: its seed is set for every call that finds it
+        except BaseException:
+            pass
     folder = os.path.dirname(os.path.abspath(path))
     if folder not in sys.path:
         sys.path.append(folder)  # modules beside the file; those of Python itself come first

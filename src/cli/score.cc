@@ -90,7 +90,10 @@ void check_rows(const std::vector<std::string>& files, const ScoringRules& rules
   io::Faults faults;
   for (const std::string& file : files) {
     std::vector<Prompt> prompts;
-    read_answers(file, rules, faults, [&](FileAnswer&& row) { prompts.push_back(std::move(row.prompt)); });
+    read_answers(file, rules, faults, [&](FileAnswer&& row) {
+      if (!prompts.empty()) row.prompt.row.clear(), row.prompt.truth.clear();  // only the first one's is looked at
+      prompts.push_back(std::move(row.prompt));
+    });
     find_unscorable(prompts, faults, rules, {"--scorer", "--run-code"});
   }
   raise_if_any(faults);

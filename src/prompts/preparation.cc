@@ -194,18 +194,17 @@ std::vector<std::string> words_of(const std::string& name) {
   return words;
 }
 
-// By the file's name, else by its folder's, as the Hub has them. Raises Error for the rows of another split.
+// By the words of the file's name, else by its folder, as the Hub has them. Raises Error for a file of another split.
 std::string split_of(const std::string& file, const char* otherwise) {
   const std::filesystem::path path(file);
-  for (const std::filesystem::path& part : {path.filename(), path.parent_path().filename()}) {
-    for (const std::string& word : words_of(part.string())) {
-      if (word == "test" || word == "train") return word;
-      if (word == "validation" || word == "valid" || word == "val" || word == "dev") {
-        throw Error(fmt::format("{}: expected a file of train or test rows, found one of {}", file, word));
-      }
+  for (const std::string& word : words_of(path.filename().string())) {
+    if (word == "test" || word == "train") return word;
+    if (word == "validation" || word == "valid" || word == "val" || word == "dev") {
+      throw Error(fmt::format("{}: expected a file of train or test rows, found one of {}", file, word));
     }
   }
-  return otherwise;
+  const std::string folder = path.parent_path().filename().string();
+  return folder == "test" || folder == "train" ? folder : otherwise;
 }
 
 // One of the files that are written.

@@ -79,13 +79,13 @@ class PromptReader {
   bool read_ground_truth(const io::JsonRow& row, const std::string& place, Prompt& prompt) {
     const io::Json* field = find_ground_truth_field(row.value, options_.answer_key);
     if (options_.keep_rows) prompt.truth = field == nullptr ? "\"\"" : field->dump();
-    if (options_.keep_rows && options_.answer_key.empty()) {
-      prompt.ground_truth = field == nullptr ? "" : field->is_string() ? field->as_string() : field->dump();
-      return true;
-    }
     try {
       prompt.ground_truth = find_ground_truth(row.value, options_.answer_key);
     } catch (const Error& error) {
+      if (options_.keep_rows && options_.answer_key.empty()) {
+        prompt.ground_truth = field == nullptr ? "" : field->dump();
+        return true;
+      }
       faults_.add(fmt::format("{}: {}", place, error.what()));
       return false;
     }

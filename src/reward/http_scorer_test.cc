@@ -192,10 +192,10 @@ TEST(HttpScorer, AReplyThatIsTooLongIsReadNoFurtherAndNotAskedForAgain) {
 
 TEST(HttpScorer, AServiceThatSleepsOrDripsIsAskedAgainAfterTheTimeLimit) {
   for (const auto& [what, reason] : std::initializer_list<std::pair<const char*, const char*>>{
-           {kSilence, " fails: "}, {kDrip, " fails: no whole reply within 0.4 s"}}) {
+           {kSilence, " fails: "}, {kDrip, " fails: no whole reply within 2 s"}}) {
     Service service({what, what, reply("1")});
     HttpScorerOptions options = options_of(service.url);
-    options.seconds = 0.4;
+    options.seconds = 2;
     options.retries = 1;
     HttpScorer scorer(options);
     const auto start = std::chrono::steady_clock::now();
@@ -203,7 +203,7 @@ TEST(HttpScorer, AServiceThatSleepsOrDripsIsAskedAgainAfterTheTimeLimit) {
     EXPECT_FALSE(score.value) << what;
     EXPECT_NE(score.reason.find(service.url + reason), std::string::npos) << what << ": " << score.reason;
     EXPECT_EQ(service.requests().size(), 2u) << what;
-    EXPECT_LT(seconds_since(start), 10) << what;
+    EXPECT_LT(seconds_since(start), 20) << what;
   }
 }
 

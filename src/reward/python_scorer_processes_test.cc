@@ -22,12 +22,12 @@ def compute_score(solution_str, **_):
     if solution_str == "5": time.sleep(1000)
     return int(solution_str)
 )");
-  with.seconds = 0.5;
+  with.seconds = 3;
   PythonScorer scorer(with);
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(said(scorer, 8),
             "0 1 2 -(the reward function compute_score of reward.py ended with exit code 5) 4 "
-            "-(the reward function compute_score of reward.py gave no answer within 0.5 s and was ended) 6 7");
+            "-(the reward function compute_score of reward.py gave no answer within 3 s and was ended) 6 7");
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60));
 }
 
@@ -113,8 +113,10 @@ TEST_F(PythonScorerProcesses, AnInterpreterThatIsNotThereIsNamedWithTheWayToGetI
 TEST_F(PythonScorerProcesses, ScoresAreThoseOfTheSampleWhicheverProcessGivesThem) {
   PythonScorerOptions with = options(R"(
 import os, random, time
+here = os.path.dirname(os.path.abspath(__file__))
 def compute_score(solution_str, **_):
-    time.sleep(0.002 * (int(solution_str) % 3))
+    open(os.path.join(here, "process%d" % os.getpid()), "w").close()
+    while sum(name.startswith("process") for name in os.listdir(here)) < 3: time.sleep(0.01)  # all three are at work
     order = "".join({"a", "b", "c", "d", solution_str})  # by hashes
     return {"score": random.random(), "order": order, "process": os.getpid()}
 )");

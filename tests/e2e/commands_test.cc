@@ -240,8 +240,6 @@ TEST_F(Commands, EvalReservesACacheForTheAnswersThatThereAre) {
   expect_refused(hone(eval + Arguments{"--max-num-seqs", "0"}), {"max_num_seqs is 0", "at least 1"});
 }
 
-// The disk is full, or the process is killed, in the middle of a line: the same command goes on from there, to the same
-// answers.
 TEST_F(Commands, EvalNamesItsOwnOptionsForRowsThatItCannotScore) {
   io::write_file(inputs_ / "rows.jsonl",
                  R"({"data_source":"mine","prompt":"1+1=","reward_model":{"ground_truth":"02"}})"
@@ -254,6 +252,8 @@ TEST_F(Commands, EvalNamesItsOwnOptionsForRowsThatItCannotScore) {
   EXPECT_EQ(result.err.find("reward."), std::string::npos) << "a key of recipes: " << result.err;
 }
 
+// The disk is full, or the process is killed, in the middle of a line: the same command goes on from there, to the same
+// answers.
 TEST_F(Commands, EvalGoesOnWhereItWasStopped) {
   const std::string whole = inputs_ / "whole.jsonl", dump = inputs_ / "dump.jsonl", part = dump + ".part";
   const auto eval = [&](const std::string& file, const char* seed) {
