@@ -115,6 +115,10 @@ TEST(VerlScripts, ShippedRecipesLoad) {
     EXPECT_NO_THROW(load_recipe(path, {}, notes)) << name;
     EXPECT_TRUE(notes.empty()) << name << ": " << notes.front();
   }
+  for (const char* name : {"quickstart/sft.yaml", "word_problems/1_sft.yaml"}) {
+    std::vector<std::string> notes;
+    EXPECT_NO_THROW(load_sft_recipe(std::string(HONE_TEST_DATA "/../../recipes/") + name, {}, notes)) << name;
+  }
 }
 
 }  // namespace
