@@ -207,6 +207,16 @@ std::string split_of(const std::string& file, const char* otherwise) {
   return folder == "test" || folder == "train" ? folder : otherwise;
 }
 
+// What was downloaded is not to be lost.
+void refuse_input(const std::string& output, const std::vector<std::string>& inputs) {
+  std::error_code ignored;
+  for (const std::string& input : inputs) {
+    if (std::filesystem::equivalent(input, output, ignored)) {
+      throw Error(fmt::format("{} would be written over, and is read", output), "name another --output");
+    }
+  }
+}
+
 // One of the files that are written.
 struct Half {
   std::unique_ptr<io::AtomicFile> file;
@@ -229,21 +239,23 @@ std::vector<PreparedFile> prepare_data(const std::string& name, const std::vecto
     Half& half = halves[split];
     if (half.file == nullptr) {
       half.report.path = io::join_path(folder, split + ".jsonl");
+      refuse_input(half.report.path, files);
       half.file = std::make_unique<io::AtomicFile>(half.report.path);
     }
     read_rows(path, faults, [&](io::JsonRow&& row) {
+      Json prepared;
       try {
-        const Json prepared = preparation.prepare({row.value, split.c_str(), half.next_index});
-        ++half.next_index;
-        if (preparation.once && !half.prompts.insert(prepared.at("prompt").dump()).second) {
-          ++half.report.num_repeated;
-          return;
-        }
-        half.file->write(prepared.dump() + "\n");
-        ++half.report.num_rows;
+        prepared = preparation.prepare({row.value, split.c_str(), half.next_index});
       } catch (const Error& error) {
-        faults.add(fmt::format("{}:{}: {}", path, row.line, error.what()));
+        return faults.add(fmt::format("{}:{}: {}", path, row.line, error.what()));
       }
+      ++half.next_index;
+      if (preparation.once && !half.prompts.insert(prepared.at("prompt").dump()).second) {
+        ++half.report.num_repeated;
+        return;
+      }
+      half.file->write(prepared.dump() + "\n");
+      ++half.report.num_rows;
     });
   }
   faults.raise_if_any(fmt::format("the rows are not those of {}", name));

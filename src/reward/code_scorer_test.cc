@@ -66,6 +66,13 @@ TEST_F(CodeScorerTest, GivesTheShareOfTheCasesThatAreTrulyPassed) {
   EXPECT_EQ(said(scorer, "class Solution:\n    def f(self, a: List[int]): return sum(a)",
                  R"({"fn_name": "f", "inputs": [[[1, 2]]], "outputs": [3]})"),
             "1,1,1");
+  const std::string whole = R"({"inputs": [""], "outputs": ["123456789"]})";
+  EXPECT_EQ(said(scorer, "print(123456790)", whole), "0,0,1") << "whole numbers are exact";
+  EXPECT_EQ(said(scorer, "print('12345678_9')", whole), "0,0,1");
+  EXPECT_EQ(said(scorer, "def f(x): os._exit(0)", R"({"inputs": ["1"], "outputs": ["null"], "fn_name": "f"})"), "0,0,1")
+      << "no value is not null";
+  EXPECT_EQ(said(scorer, "def f(x): return None", R"({"inputs": ["1"], "outputs": ["null"], "fn_name": "f"})"),
+            "1,1,1");
   EXPECT_EQ(said(scorer, "print(1)", R"({"inputs": [], "outputs": []})"),
             "expected lists inputs and outputs of one length, not empty");
 }

@@ -241,11 +241,20 @@ class Comparison {
   NumberComparison numbers_;
 };
 
-// Without spaces, dollar signs and \left, \right; for texts that are equal as they stand.
+// Without dollar signs, \left, \right, and spaces but for those between digits ("1 1/2" is not "11/2"); for texts that
+// are equal as they stand.
 std::string squeezed(std::string_view text) {
-  std::string result(text);
-  for (const char* gone : {"\\left", "\\right", "\\!", "\\,", "\\;", "\\ ", "$", " ", "\n", "\t"}) {
-    replace_every(result, gone, "");
+  std::string spaced(text);
+  for (const char* gone : {"\\left", "\\right", "\\!", "$"}) replace_every(spaced, gone, "");
+  for (const char* space : {"\\,", "\\;", "\\ ", "\n", "\t"}) replace_every(spaced, space, " ");
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string result;
+  for (size_t i = 0; i < spaced.size(); ++i) {
+    if (spaced[i] != ' ') {
+      const bool apart = i > 0 && spaced[i - 1] == ' ' && !result.empty() && is_digit(result.back());
+      if (apart && is_digit(spaced[i])) result += ' ';
+      result += spaced[i];
+    }
   }
   while (!result.empty() && std::string_view(".,;").find(result.back()) != std::string_view::npos) result.pop_back();
   return result;

@@ -124,6 +124,9 @@ TEST_F(DataCommand, PrepareRefusesByNameAndLeavesWhatIsThere) {
   expect_refused({"prepare", "gsm8k", "--input", bad, "--output", out},
                  {"bad.jsonl:1: answer: expected a number behind \"#### \""});
   EXPECT_EQ(io::read_file(folder_ / "out/train.jsonl"), before);
+  const std::string published = write("train.jsonl", R"({"question": "Q", "answer": "#### 5"})");
+  expect_refused({"prepare", "gsm8k", "--input", published, "--output", folder_.path()},
+                 {"train.jsonl would be written over, and is read"});
   expect_refused({"prepare", "gsm9k", "--input", good, "--output", folder_ / "refused"},
                  {"no preparation for 'gsm9k'"});
   expect_refused({"prepare", "gsm8k", "--input", good}, {"--output"});
