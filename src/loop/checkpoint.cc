@@ -70,6 +70,7 @@ io::Json to_json(const TrainingState& s) {
   json.set("form", s.form);
   json.set("numeric_mode", s.numeric_mode);
   json.set("data_hash", s.data_hash);
+  if (!s.scorer_hash.empty()) json.set("scorer_hash", s.scorer_hash);
   if (!s.base_hash.empty()) json.set("base_hash", s.base_hash);
   return json;
 }
@@ -192,6 +193,7 @@ TrainingState read_training_state(const std::string& checkpoint) {
   s.numeric_mode = at["numeric_mode"].as_string();
   s.data_hash = at["data_hash"].as_string();
   if (at.find("critic_steps")) s.critic_steps = at["critic_steps"].as_int();
+  if (at.find("scorer_hash")) s.scorer_hash = at["scorer_hash"].as_string();
   if (at.find("base_hash")) s.base_hash = at["base_hash"].as_string();
   if (const std::string config = config_path(checkpoint); io::exists(config)) s.config = io::read_file(config);
   if (const std::string path_of = speculation_path(checkpoint); io::exists(path_of)) {

@@ -35,6 +35,7 @@ struct TrainingState {
   std::string form;                     // of what is trained and of its moments: another one cannot go on from it
   std::string numeric_mode;
   std::string data_hash;
+  std::string scorer_hash;  // of a reward function or service (OutsideScorer::mark); empty without
   std::string base_hash;    // of the weights under adapters (loop/base_hash.h); empty without, and in old checkpoints
   std::string config;       // effective options, YAML; empty in checkpoints that were saved without
   std::string speculation;  // JSON; empty without speculation

@@ -26,14 +26,13 @@ std::string sizes_text(const Recipe& recipe, int64_t total_steps) {
   return text;
 }
 
-// Of the rows, and of the scorer outside of this program that judges them.
-std::string data_hash_text(const GrpoInputs& inputs) {
-  const std::string rows = fmt::format("{:016x}", data_hash(inputs.train, inputs.end_ids.ids));
-  const std::string mark = inputs.scoring.custom ? inputs.scoring.custom->mark() : "";
-  if (mark.empty()) return rows;
-  DataHash scorer;
-  scorer.add(mark);
-  return fmt::format("{} with a reward function {:016x}", rows, scorer.value());
+// Of the scorer outside of this program; empty without one.
+std::string scorer_hash(const ScoringRules& scoring) {
+  const std::string mark = scoring.custom ? scoring.custom->mark() : "";
+  if (mark.empty()) return "";
+  DataHash hash;
+  hash.add(mark);
+  return fmt::format("{:016x}", hash.value());
 }
 
 }  // namespace
@@ -47,7 +46,8 @@ int train_grpo(Recipe recipe, const RunFlags& flags) {
   options.kind = "grpo";
   options.val_only = recipe.trainer.val_only;
   options.max_to_keep = recipe.trainer.max_actor_ckpt_to_keep.value_or(0);
-  options.data_hash = data_hash_text(inputs);
+  options.data_hash = fmt::format("{:016x}", data_hash(inputs.train, inputs.end_ids.ids));
+  options.scorer_hash = scorer_hash(inputs.scoring);
   options.numeric_mode = numeric_mode(dtype, ctx.target);
   options.num_parameters = inputs.saved_parameters(recipe.model.lora.lora_save_merged);
   if (inputs.critic) options.num_parameters += inputs.critic->num_parameters();

@@ -66,6 +66,8 @@ void check_fits(const RunOptions& options, const std::string& checkpoint, const 
   if (options.allow_changes) return;
   differs("numeric mode", state.numeric_mode, options.numeric_mode);
   differs("the data's hash", state.data_hash, options.data_hash);
+  const auto told = [](const std::string& hash) { return hash.empty() ? std::string("none") : hash; };
+  differs("the reward function's hash", told(state.scorer_hash), told(options.scorer_hash));
 }
 
 // The newest complete one, which has to be sound: going on from an older one is for the user to say.
@@ -149,6 +151,7 @@ Run::Run(RunOptions options)
   state_.form = options_.form;
   state_.numeric_mode = options_.numeric_mode;
   state_.data_hash = options_.data_hash;
+  state_.scorer_hash = options_.scorer_hash;
   state_.config = options_.effective_config;
   if (!options_.val_only && state_.global_step >= options_.total_steps) {
     name_latest(checkpoints_folder());

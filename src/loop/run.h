@@ -44,11 +44,13 @@ struct RunOptions {
   // Options that change results and differ from an effective config saved earlier, one line each.
   std::function<std::vector<std::string>(const io::Json& saved)> changes_since;
   std::string effective_config, data_hash, numeric_mode;
-  std::string form;  // TrainingState::form
+  std::string scorer_hash;  // TrainingState::scorer_hash
+  std::string form;         // TrainingState::form
 };
 
 // The checkpoint that a run with these options goes on from, if any, checked as far as is cheap; touches nothing.
-// Raises Error: a folder that is a file, a damaged checkpoint, other data, another numeric mode, a folder of another
+// Raises Error: a folder that is a file, a damaged checkpoint, other data, another
+// reward function, another numeric mode, a folder of another
 // run with resume_mode disable, no room for the checkpoints to come.
 std::optional<std::string> find_start(const RunOptions& options);
 
