@@ -179,6 +179,13 @@ class HttpServer::Server : public httplib::Server {
   int port() const { return port_; }
   void drain() { leaves_ = true; }
   int num_active() const { return num_active_; }
+  // Ends httplib's loop, also before it begins, where its own stop() would be forgotten.
+  void close_port() {
+    const socket_t socket = svr_sock_.exchange(INVALID_SOCKET);
+    if (socket == INVALID_SOCKET) return;
+    ::shutdown(socket, SHUT_RDWR);
+    ::close(socket);
+  }
 
  private:
   struct Active {
@@ -256,17 +263,12 @@ HttpServer::HttpServer(const HttpOptions& options, HttpServer::Handler handler, 
     : server_(std::make_unique<Server>(options, std::move(handler), std::move(refuse))) {}
 HttpServer::~HttpServer() = default;
 int HttpServer::port() const { return server_->port(); }
-void HttpServer::run() {
-  server_->listen_after_bind();
-  has_run_ = true;
-}
+void HttpServer::run() { server_->listen_after_bind(); }
 void HttpServer::drain() { server_->drain(); }
 int HttpServer::num_active() const { return server_->num_active(); }
 void HttpServer::stop() {
   server_->drain();
-  // httplib forgets a stop that comes before it listens.
-  while (!server_->is_running() && !has_run_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  server_->stop();
+  server_->close_port();
 }
 
 }  // namespace hone::serve

@@ -3,7 +3,6 @@
 // for write_seconds, ends its reply.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -50,13 +49,12 @@ class HttpServer {
   void drain();
   // Replies that are being made.
   int num_active() const;
-  // From any thread: run() returns when the replies of the moment have been cut or ended. Waits for run() to begin.
+  // From any thread: run() returns when the replies of the moment have been cut or ended.
   void stop();
 
  private:
   class Server;
   std::unique_ptr<Server> server_;
-  std::atomic<bool> has_run_ = false;
 };
 
 }  // namespace hone::serve
