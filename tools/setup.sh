@@ -5,16 +5,17 @@
 # packages and the command for an administrator, and ends with 2.
 set -eu
 cd "$(dirname "$0")/.."
+pyarrow=26.0.1
 for_ci=$([ "${1:-}" != ci ] || echo yes)
 
 # What is no package of Debian, once all packages are there; then ends.
 finish() {
   python=build/python/bin/python
-  if [ -z "$for_ci" ] || "$python" -c 'import pyarrow' 2>/dev/null; then exit 0; fi
+  if [ -z "$for_ci" ] || "$python" -c "import pyarrow; assert pyarrow.__version__ == '$pyarrow'" 2>/dev/null; then exit 0; fi
   echo "set-up: installing pyarrow from PyPI into build/python"
   rm -rf build/python
   if python3 -m venv build/python && "$python" -m pip install --quiet --disable-pip-version-check --retries 5 \
-    --only-binary :all: pyarrow==26.0.1; then
+    --only-binary :all: "pyarrow==$pyarrow"; then
     exit 0
   fi
   echo "set-up: pyarrow cannot be installed (is PyPI within reach?); tests of real Parquet files need it" >&2

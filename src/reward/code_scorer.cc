@@ -25,7 +25,7 @@ workers::WorkerOptions code_worker(int number) {
   return options;
 }
 
-// As python/code.py has it: ASCII.
+// It is written into a program.
 bool is_function_name(std::string_view name) {
   const std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
   const auto is_letter = [&](char c) { return letters.find(c) != std::string_view::npos; };

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "reward/scorer.h"
+#include "workers/python_test_cases.h"
 
 namespace hone {
 namespace {
@@ -28,10 +29,9 @@ class CodeScorerTest : public ::testing::Test {
   }
 
   void SetUp() override {
-    static const bool has_python = std::system("python3 -c 'import sys' >/dev/null 2>&1") == 0;
-    if (has_python) return;
+    if (test::has_python()) return;
     EXPECT_THROW(CodeScorer(1), Error);
-    GTEST_SKIP() << "there is no python3";
+    GTEST_SKIP() << test::kNoPython;
   }
   // "share,passed,cases"
   static std::string said(CodeScorer& scorer, const std::string& program, const std::string& cases) {
@@ -73,8 +73,6 @@ TEST_F(CodeScorerTest, GivesTheShareOfTheCasesThatAreTrulyPassed) {
       << "no value is not null";
   EXPECT_EQ(said(scorer, "def f(x): return None", R"({"inputs": ["1"], "outputs": ["null"], "fn_name": "f"})"),
             "1,1,1");
-  EXPECT_EQ(said(scorer, "print(1)", R"({"inputs": [], "outputs": []})"),
-            "expected lists inputs and outputs of one length, not empty");
 }
 
 TEST_F(CodeScorerTest, ProgramsThatMisbehaveFailTheirCaseAndNothingElse) {
@@ -168,7 +166,7 @@ TEST_F(CodeScorerTest, RunsWhenItIsAllowedAndElseTheStartSaysWhatIsMissing) {
   ASSERT_EQ(broken.size(), 1u);
 }
 
-TEST_F(CodeScorerTest, RowsWhoseFunctionHasNoNameAreFaults) {
+TEST_F(CodeScorerTest, RowsWhoseCasesOrFunctionCannotBeRunAreFaults) {
   CodeScorer scorer(1);
   for (const auto& [name, fits] : std::initializer_list<std::pair<const char*, bool>>{
            {"null", true}, {"\"f_2\"", true}, {"\"\"", false}, {"\"2f\"", false}, {"\"f(\"", false}, {"7", false}}) {
@@ -179,6 +177,13 @@ TEST_F(CodeScorerTest, RowsWhoseFunctionHasNoNameAreFaults) {
     if (fault) {
       EXPECT_TRUE(fault->starts_with("ground truth: expected a name as fn_name, found ")) << *fault;
     }
+  }
+  for (const char* cases : {R"({"inputs": [], "outputs": []})", R"({"inputs": [1], "outputs": []})",
+                            R"({"inputs": 1, "outputs": 1})", R"({"inputs": [1]})", "[]", "7"}) {
+    Prompt row;
+    row.ground_truth = cases;
+    const auto fault = scorer.find_fault(row);
+    EXPECT_TRUE(fault && fault->find("of one length, not empty") != std::string::npos) << cases;
   }
 }
 

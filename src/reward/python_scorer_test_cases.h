@@ -15,6 +15,7 @@
 #include "io/atomic_file.h"
 #include "io/json.h"
 #include "reward/python_scorer.h"
+#include "workers/python_test_cases.h"
 
 namespace hone {
 
@@ -34,11 +35,10 @@ class PythonScorerTest : public ::testing::Test {
   ~PythonScorerTest() override { std::filesystem::remove_all(folder_); }
 
   void SetUp() override {
-    static const bool has_python = std::system("python3 -c 'import sys' >/dev/null 2>&1") == 0;
-    if (has_python) return;
+    if (test::has_python()) return;
     const std::string said = error_of("def compute_score(solution_str): return 1");
     EXPECT_NE(said.find("cannot start 'python3'"), std::string::npos) << said;
-    GTEST_SKIP() << "there is no python3";
+    GTEST_SKIP() << test::kNoPython;
   }
 
   std::string path() const { return folder_ / "reward.py"; }

@@ -8,6 +8,7 @@
 
 #include "reward/scorer.h"
 #include "support/tiny_model.h"
+#include "workers/python_test_cases.h"
 
 namespace hone::test {
 namespace {
@@ -168,7 +169,7 @@ TEST_F(ScoreCommand, ProgramsRunWhenTheOptionAllowsItAndAreElseRefusedWithItsNam
         << named.err;
     EXPECT_NE(named.err.find("--run-code"), std::string::npos) << named.err;
   }
-  if (std::system("python3 -c 'import sys' >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no python3";
+  if (!has_python()) GTEST_SKIP() << kNoPython;
   for (const bool is_named : {false, true}) {
     std::vector<std::string> arguments{"score", rows, "--run-code", "--audit", "recorded"};
     if (is_named) arguments.insert(arguments.end(), {"--scorer", "prime_code"});

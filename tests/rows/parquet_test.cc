@@ -158,10 +158,10 @@ TEST_F(Parquet, D1FaultsOfRowsAreListedAsThoseOfJsonl) {
 // A file of pyarrow's own, as datasets and pandas write it: nested columns, dictionaries, several row groups.
 TEST(RealParquet, RowsAreThoseThatWereWritten) {
   const std::string python = python_with_pyarrow();
-  if (python.empty() && std::getenv("HONE_NEED_PYARROW") != nullptr) {
-    FAIL() << "pyarrow is not installed, and HONE_NEED_PYARROW is set: tools/setup.sh ci installs it";
+  if (python.empty()) {
+    GTEST_SKIP() << "pyarrow is optional, from PyPI alone, and not installed: `tools/setup.sh ci` installs it, and "
+                    "HONE_NEED_PYTHON=1 makes this a failure";
   }
-  if (python.empty()) GTEST_SKIP() << "pyarrow is not installed";
   const Variable interpreter("HONE_PYTHON", python);
   const TemporaryFolder folder("real_parquet");
   io::write_file(folder / "make.py", R"(
