@@ -1,6 +1,7 @@
 # -- the user's reward function ---------------------------------------------------------------------------------------
 
 _reward = None  # the function that is loaded
+_start = None  # the working folder and the recursion limit that it left when it was loaded
 
 SIGNATURES = """\
   f(data_source, solution_str, ground_truth, extra_info, **kwargs) -> number, dict with "score", or None
@@ -86,7 +87,7 @@ def _end_with(parent):
 
 def load_reward(request):
     """Runs the user's file and takes the function `name` out of it."""
-    global _reward, inspect, random, threading, time, traceback, types, zlib
+    global _reward, _start, inspect, random, threading, time, traceback, types, zlib
     import inspect, random, threading, time, traceback, types, zlib  # here: chat templates need none of them
 
     _reward = None
@@ -120,7 +121,7 @@ def load_reward(request):
         reward.check(dict.fromkeys(ONE))
     elif reward.form == "batch":
         reward.check(dict.fromkeys(BATCH))
-    _reward = reward
+    _reward, _start = reward, (os.getcwd(), sys.getrecursionlimit())
     return {"form": reward.form, "is_async": reward.is_async}
 
 
@@ -233,8 +234,11 @@ def _awaited(result):
     return _event_loop.run_until_complete(wait())
 
 
-def _seed(text):
+def _begin(text):
+    """What a call finds does not depend on the calls before it in this process."""
     random.seed(text)
+    os.chdir(_start[0])
+    sys.setrecursionlimit(_start[1])
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(zlib.crc32(text.encode()))
 
@@ -242,7 +246,7 @@ def _seed(text):
 def _one_by_one(request, reward):
     scores = []
     for i, sample in enumerate(request["samples"]):
-        _seed("%s %d" % (request["seed"], sample))
+        _begin("%s %d" % (request["seed"], sample))
         try:
             scores.append(_score(_awaited(reward.function(**reward.given(_one_arguments(request, i))))))
         except BaseException as error:  # a function that leaves the process by sys.exit() included
@@ -266,7 +270,7 @@ def _side_by_side(request, reward):
     async def every():
         return await asyncio.gather(*[one(i) for i in range(len(request["answers"]))], return_exceptions=True)
 
-    _seed("%s %d" % (request["seed"], request["samples"][0]))
+    _begin("%s %d" % (request["seed"], request["samples"][0]))
     scores = []
     for sample, result in zip(request["samples"], _awaited(every())):
         try:
@@ -281,7 +285,7 @@ def _side_by_side(request, reward):
 def _as_list(request, reward):
     """Of a function of lists. When it fails as a whole there are no scores, but the reason."""
     count = len(request["answers"])
-    _seed("%s %d" % (request["seed"], request["samples"][0]))
+    _begin("%s %d" % (request["seed"], request["samples"][0]))
     try:
         results = _awaited(reward.function(**reward.given(_list_arguments(request, reward.form))))
         if isinstance(results, (str, bytes, dict)) or not hasattr(results, "__iter__"):

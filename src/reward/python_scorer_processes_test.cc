@@ -148,6 +148,19 @@ def compute_score(solution_str, **_):
   EXPECT_EQ(std::set<std::string>(first.begin(), first.end()).size(), first.size()) << "each its own random numbers";
 }
 
+TEST_F(PythonScorerProcesses, FolderAndRecursionLimitThatACallLeavesAreNotFoundByTheNext) {
+  PythonScorer scorer(options(R"(
+import os, sys
+found = os.getcwd(), sys.getrecursionlimit()
+def compute_score(solution_str, **_):
+    same = found == (os.getcwd(), sys.getrecursionlimit())
+    os.chdir("/")
+    sys.setrecursionlimit(5000)
+    return int(same)
+)"));
+  EXPECT_EQ(said(scorer, 3), "1 1 1");
+}
+
 TEST_F(PythonScorerProcesses, NumpyIsSeededForTheFirstCallThatImportsItToo) {
   std::filesystem::create_directories(folder_ / "modules");
   io::write_file(folder_ / "modules" / "numpy.py",  // a stand-in, whose number is its seed
