@@ -276,6 +276,10 @@ class Lexer {
     if (std::string_view("()[]{},;+-*/^_=<>|!%&").find(c) == std::string_view::npos) {
       const bool ends = c == '.' && text_.find_first_not_of(" .$", at_) == std::string::npos;
       if (!ends && c != '"' && c != '\'') return false;
+      // "f'" is another function than "f"; quotation marks around an answer say nothing.
+      const bool is_prime =
+          !ends && text_.front() != c && !lexemes.empty() && !space_ && lexemes.back().kind == LexemeKind::symbol;
+      if (is_prime) lexemes.back().text += c;
       ++at_;
       return true;
     }
