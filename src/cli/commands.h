@@ -33,7 +33,7 @@ struct SamplingArgs {  // eval, generate and chat
   std::vector<std::string> stops;  // generate and chat
 };
 
-struct CustomRewardArgs {              // eval and score
+struct ScoringArgs {                   // eval and score
   std::string function;                // PATH[:NAME]; empty: none
   std::vector<std::string> arguments;  // NAME=VALUE
   double timeout = 60;                 // seconds for an answer
@@ -56,7 +56,7 @@ struct EvalArgs {
   int threads = 0;
   bool json = false;
   SamplingArgs sampling;
-  CustomRewardArgs custom;
+  ScoringArgs custom;
 };
 int run_eval(const EvalArgs& args);
 
@@ -153,7 +153,7 @@ struct ScoreArgs {
   std::string scorer;  // in place of that of the data source
   std::string audit;   // another scorer, or "recorded"
   bool json = false, list = false;
-  CustomRewardArgs custom;  // of all rows
+  ScoringArgs custom;  // of all rows
 };
 int run_score(const ScoreArgs& args);
 

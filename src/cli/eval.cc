@@ -10,8 +10,8 @@
 
 #include "cli/chat_arguments.h"
 #include "cli/commands.h"
-#include "cli/custom_reward.h"
 #include "cli/sampling_arguments.h"
+#include "cli/scoring_arguments.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/json.h"
@@ -44,7 +44,7 @@ std::vector<Prompt> load_eval_prompts(const EvalArgs& args, const Tokenizer& tok
   options.max_prompt_length = int64_t{1} << 20;
   options.keep_rows = scoring.custom != nullptr;
   PromptSet set = load_prompts(options, tokenizer, faults);
-  find_unscorable(set.prompts, faults, scoring, {"--custom-reward", "--run-code"});
+  find_unscorable(set.prompts, faults, scoring, {"--custom-reward", "--run-code", false});
   faults.raise_if_any("the data cannot be used as it is");
   return std::move(set.prompts);
 }

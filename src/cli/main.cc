@@ -109,7 +109,7 @@ void add_render(CLI::App& app, RenderArgs& a, int& exit_code) {
   r->add_flag("--list", a.list, "list the built-in formats");
 }
 
-void add_custom_reward(CLI::App* c, CustomRewardArgs& a) {
+void add_scoring(CLI::App* c, ScoringArgs& a) {
   c->add_option("--custom-reward", a.function, "PATH[:NAME] of a Python reward function (compute_score) for all rows");
   c->add_option("--reward-arg", a.arguments, "NAME=VALUE that it is given beside the answer");
   c->add_option("--reward-timeout", a.timeout, "seconds it has for an answer")->capture_default_str();
@@ -197,7 +197,7 @@ void add_model_commands(CLI::App& app, AllArgs& a, int& exit_code) {
   e->add_option("--arg", a.eval.arguments, "NAME=VALUE for the template, e.g. enable_thinking=false");
 
   add_sampling(e, a.eval.sampling, false);
-  add_custom_reward(e, a.eval.custom);
+  add_scoring(e, a.eval.custom);
 
   CLI::App* p = add(app, "compare", "two dumps of eval, sample by sample", a.compare, run_compare, exit_code);
   p->add_option("first", a.compare.first, "JSONL file of eval --dump")->required();
@@ -259,7 +259,7 @@ void add_score(CLI::App& app, ScoreArgs& a, int& exit_code) {
   s->add_option("--scorer", a.scorer, "in place of that of a row's data_source");
   s->add_option("--audit", a.audit, "another scorer, or recorded (the row's own score): show every row that differs");
   s->add_flag("--json", a.json, "one JSON object a row, and one for each data source at the end");
-  add_custom_reward(s, a.custom);
+  add_scoring(s, a.custom);
   s->add_flag("--list", a.list, "list the scorers and their data sources");
 }
 

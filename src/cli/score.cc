@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cli/commands.h"
-#include "cli/custom_reward.h"
+#include "cli/scoring_arguments.h"
 #include "core/error.h"
 #include "io/jsonl.h"
 #include "io/utf8.h"
@@ -62,7 +62,7 @@ FileAnswer row_of(const std::string& file, const io::JsonRow& json, const Scorin
   }
   row.prompt.data_source = row.answer.data_source;
   row.prompt.ground_truth = row.answer.ground_truth;
-  row.prompt.truth = row.answer.truth;
+  row.prompt.ground_truth_json = row.answer.ground_truth_json;
   row.prompt.file = file;
   row.prompt.line = json.line;
   if (rules.custom != nullptr) row.prompt.row = json.value.dump();
@@ -91,7 +91,8 @@ void check_rows(const std::vector<std::string>& files, const ScoringRules& rules
   for (const std::string& file : files) {
     std::vector<Prompt> prompts;
     read_answers(file, rules, faults, [&](FileAnswer&& row) {
-      if (!prompts.empty()) row.prompt.row.clear(), row.prompt.truth.clear();  // only the first one's is looked at
+      if (!prompts.empty())
+        row.prompt.row.clear(), row.prompt.ground_truth_json.clear();  // only the first one's is looked at
       prompts.push_back(std::move(row.prompt));
     });
     find_unscorable(prompts, faults, rules, {"--scorer", "--run-code"});

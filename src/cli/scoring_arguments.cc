@@ -1,4 +1,4 @@
-#include "cli/custom_reward.h"
+#include "cli/scoring_arguments.h"
 
 #include "cli/named_values.h"
 #include "core/error.h"
@@ -19,7 +19,7 @@ void set_place(const std::string& text, PythonScorerOptions& options) {
   options.name = text.substr(colon + 1);
 }
 
-std::shared_ptr<OutsideScorer> custom_scorer(const CustomRewardArgs& args, uint64_t seed) {
+std::shared_ptr<OutsideScorer> custom_scorer(const ScoringArgs& args, uint64_t seed) {
   if (args.function.empty()) return nullptr;
   if (!(args.timeout > 0)) throw Error(fmt::format("--reward-timeout: expected above 0, found {}", args.timeout));
   PythonScorerOptions options;
@@ -35,7 +35,7 @@ std::shared_ptr<OutsideScorer> custom_scorer(const CustomRewardArgs& args, uint6
 
 }  // namespace
 
-ScoringRules scoring_of(const CustomRewardArgs& args, uint64_t seed) {
+ScoringRules scoring_of(const ScoringArgs& args, uint64_t seed) {
   ScoringRules rules;
   rules.custom = custom_scorer(args, seed);
   if (args.run_code) rules.code = std::make_shared<CodeScorer>(default_scoring_workers());

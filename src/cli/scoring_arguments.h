@@ -7,6 +7,6 @@
 namespace hone::cli {
 
 // What a function prints goes to the error output. Raises Error when one of them cannot work.
-ScoringRules scoring_of(const CustomRewardArgs& args, uint64_t seed);
+ScoringRules scoring_of(const ScoringArgs& args, uint64_t seed);
 
 }  // namespace hone::cli

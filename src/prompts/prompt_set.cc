@@ -78,7 +78,7 @@ class PromptReader {
   // False when it is at fault. A function of the user may do without one where no field is named.
   bool read_ground_truth(const io::JsonRow& row, const std::string& place, Prompt& prompt) {
     const io::Json* field = find_ground_truth_field(row.value, options_.answer_key);
-    if (options_.keep_rows) prompt.truth = field == nullptr ? "\"\"" : field->dump();
+    if (options_.keep_rows) prompt.ground_truth_json = field == nullptr ? "\"\"" : field->dump();
     try {
       prompt.ground_truth = find_ground_truth(row.value, options_.answer_key);
     } catch (const Error& error) {

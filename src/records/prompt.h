@@ -14,8 +14,8 @@ struct Prompt {
   std::string ground_truth;  // given to the scorer
   std::string file;          // where the row stands, for messages
   int64_t line = 0;
-  std::string row = {};    // the whole row as JSON, where a scorer may want it
-  std::string truth = {};  // then also the ground truth as JSON, of the kind that it has there
+  std::string row = {};                // the whole row as JSON, where a scorer may want it
+  std::string ground_truth_json = {};  // then also the ground truth as JSON, of the kind that it has there
 };
 
 // A prompt as the run draws it: `draw` is the running number of the prompt in this run and never repeats.

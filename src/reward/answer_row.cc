@@ -52,8 +52,8 @@ AnswerRow read_answer_row(const io::Json& row, bool needs_truth) {
     throw Error("no ground truth: expected gts, ground_truth, gold or reward_model.ground_truth");
   result.text = text_of(*text);
   if (truth != nullptr) {
-    result.truth = truth->dump();
-    result.ground_truth = truth->is_string() ? truth->as_string() : result.truth;
+    result.ground_truth_json = truth->dump();
+    result.ground_truth = truth->is_string() ? truth->as_string() : result.ground_truth_json;
   }
   if (const io::Json* source = row.find("data_source"); source != nullptr && source->is_string()) {
     result.data_source = source->as_string();

@@ -12,7 +12,7 @@ namespace hone {
 
 struct AnswerRow {
   std::string data_source, text, ground_truth;  // data_source may be empty
-  std::string truth;                            // the ground truth as JSON; empty where there is none
+  std::string ground_truth_json;                // the ground truth as JSON; empty where there is none
   FinishReason finish = FinishReason::end;
   std::optional<int64_t> num_ids;  // of `response_ids`, as dumps have them
   std::optional<double> recorded_score, recorded_acc;

@@ -110,7 +110,7 @@ Score scored(HttpScorer& scorer, const std::string& row = R"({"extra_info":{"ind
   prompt.data_source = "mine";
   prompt.ground_truth = "7";
   prompt.file = "rows.jsonl";
-  prompt.truth = "[7]";
+  prompt.ground_truth_json = "[7]";
   prompt.row = row;
   const Answer answer{"mine", "it is \"7\"", "7", FinishReason::length, 3};
   return scorer.score(prompt, 0, {&answer, 1}).front();

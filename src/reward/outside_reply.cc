@@ -29,7 +29,8 @@ std::vector<ScoreExtra> extras_of(const io::Json& list) {
 }  // namespace
 
 io::Json json_truth(const Prompt& prompt) {
-  return prompt.truth.empty() ? io::Json(prompt.ground_truth) : io::parse_json(prompt.truth, prompt.file);
+  return prompt.ground_truth_json.empty() ? io::Json(prompt.ground_truth)
+                                          : io::parse_json(prompt.ground_truth_json, prompt.file);
 }
 
 Score outside_score(const io::Json& reply) {

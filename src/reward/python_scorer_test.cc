@@ -25,12 +25,12 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None):
 }
 
 TEST_F(PythonScorerTest, GroundTruthsKeepTheirKind) {
-  prompt_.truth = R"({"target":7,"parts":[1.5,"x"]})";
+  prompt_.ground_truth_json = R"({"target":7,"parts":[1.5,"x"]})";
   EXPECT_EQ(said("def compute_score(data_source, solution_str, ground_truth, extra_info):\n"
                  "    return ground_truth['target'] + ground_truth['parts'][0]\n",
                  1),
             "8.5");
-  prompt_.truth.clear();  // where nobody keeps rows it is text alone
+  prompt_.ground_truth_json.clear();  // where nobody keeps rows it is text alone
   EXPECT_EQ(said("def compute_score(solution_str, ground_truth): return ground_truth == '7'", 1), "1");
 }
 

@@ -208,7 +208,7 @@ std::vector<Score> score_all(const Prompt& prompt, uint64_t draw, std::span<cons
 }
 
 void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, const ScoringRules& rules,
-                     const ScoringWords& words) {
+                     const ScoringOptionNames& words) {
   struct Unknown {
     int64_t first_line = 0, num_rows = 0;
   };
@@ -235,8 +235,9 @@ void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, con
                       place.first, entry.first_line, place.second, entry.num_rows, words.run_code, words.scorer));
       continue;
     }
-    faults.add(fmt::format("{}:{}: no scorer for data source \"{}\" ({} rows); name one with {}; known: {}",
-                           place.first, entry.first_line, place.second, entry.num_rows, words.scorer, list_known()));
+    faults.add(fmt::format("{}:{}: no scorer for data source \"{}\" ({} rows); name one with {}{}", place.first,
+                           entry.first_line, place.second, entry.num_rows, words.scorer,
+                           words.takes_names ? "; known: " + list_known() : ""));
   }
 }
 

@@ -78,13 +78,14 @@ Score score_with(const Scorer& scorer, const Answer& answer);
 Score finite_or_absent(Score given);
 
 // What a user writes to name a scorer, and to let the answers run as programs.
-struct ScoringWords {
+struct ScoringOptionNames {
   std::string_view scorer = "reward.scorers", run_code = "reward.run_code=true";
+  bool takes_names = true;  // of scorers of ours
 };
 
 // Before a run starts: adds data sources without scorer (once for each file, with the number of rows) and rows that
 // have a fault for their scorer.
 void find_unscorable(const std::vector<Prompt>& prompts, io::Faults& faults, const ScoringRules& rules = {},
-                     const ScoringWords& words = {});
+                     const ScoringOptionNames& words = {});
 
 }  // namespace hone
